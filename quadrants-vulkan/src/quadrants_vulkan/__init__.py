@@ -1,0 +1,7 @@
+"""The Vulkan backend of Quadrants."""
+
+from __future__ import annotations
+
+from quadrants_vulkan.backend import VulkanBackend
+
+__all__ = ["VulkanBackend"]
