@@ -1,0 +1,186 @@
+"""The binary interface between compiled functions and the host: pure data, no LLVM.
+
+Takes QIR types; gives the machine components of a value, the layout of the context and of memory blocks, the coding of
+exception values, and the tables that lowering hands to the host (`Site`, `Lowered`). A lowered function is
+
+    define internal i32 @"name"(ptr %ctx, <components of the parameters>, <one pointer a component of the results>)
+
+and returns a status: 0 when the results are stored through the pointers (a boolean as i8), else an exception value.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from quadrants.ir.core import Loc, Scope
+from quadrants.types import ArrayType, ExcType, Scalar, StrType, Type
+
+# The context: made by the caller of the entry function on its stack, `CTX_HEADER_BYTES` of it zeroed.
+CTX_NEXT_RECORD = 0  # i32: how many records were written; the next slot is this modulo RECORDS
+CTX_TB_LEN = 4  # i32: how many of tb_sites are filled
+CTX_SELF = 8  # ptr: the dispatcher object (borrowed)
+CTX_HOSTCALL = 16  # ptr: i32 (*)(ptr ctx, i32 site, ptr buffer)
+CTX_STACK_LIMIT = 24  # i64: the lowest frame address a recursive function may have; 0 for no limit
+CTX_RESERVED = 32  # i64
+CTX_HEADER_BYTES = 40
+CTX_TB_SITES = 40  # TB_SITES x i32: call sites, innermost first
+TB_SITES = 64
+CTX_RECORDS = CTX_TB_SITES + 4 * TB_SITES
+RECORDS = 8
+
+# A record: what an exception carries.
+RECORD_SITE = 0  # i32: index into the module's sites
+RECORD_LEAVES = 4  # i32: how many payload words are filled
+RECORD_PAYLOAD = 8  # PAYLOAD_WORDS x i64: the components of the exception's arguments, 8 bytes each
+PAYLOAD_WORDS = 16
+RECORD_BYTES = RECORD_PAYLOAD + 8 * PAYLOAD_WORDS
+CTX_BYTES = CTX_RECORDS + RECORDS * RECORD_BYTES
+
+# An exception value (i32, not 0): class number in the low 16 bits, record number above.
+CLASS_MASK = 0xFFFF
+RECORD_SHIFT = 16
+#: The class number that says: a Python error is set already (an interrupt, or an error in a call back into Python).
+PYTHON_ERROR = 0xFFFF
+
+# A block of array memory: a header directly before the data, both aligned.
+BLOCK_REFCOUNT = 0  # i64
+BLOCK_NBYTES = 8  # i64: size of the data
+BLOCK_RAW = 16  # ptr: what to pass to free
+BLOCK_HEADER = 64  # bytes from the header to the data
+BLOCK_ALIGN = 64
+BLOCK_EXTRA = BLOCK_HEADER + BLOCK_ALIGN  # allocated beyond nbytes
+
+#: An owner with this bit set is a borrowed Python object (address + 1); null is memory that nobody frees.
+OWNER_PYTHON_TAG = 1
+
+#: External variable (i64): how many blocks are alive.
+LIVE_BLOCKS = "qd_live_blocks"
+
+#: Other LLVM text of the same module numbers its metadata from here.
+FIRST_FREE_METADATA = 1_000_000
+
+_FLOATS = {16: "half", 32: "float", 64: "double"}
+
+
+def scalar_text(scalar: Scalar) -> str:
+    """The LLVM type of a bool, an integer or a float in a register."""
+    return _FLOATS[scalar.bits] if scalar.is_float else f"i{scalar.bits}"
+
+
+def memory_text(scalar: Scalar) -> str:
+    """The LLVM type of a bool, an integer or a float in memory."""
+    return "i8" if scalar.is_bool else scalar_text(scalar)
+
+
+def components(type: Type) -> tuple[str, ...]:
+    """The LLVM types that one leaf is made of. An array: data, owner, dims, strides in bytes."""
+    if isinstance(type, Scalar):
+        text = scalar_text(type.machine.part)
+        return (text, text) if type.is_complex else (text,)
+    if isinstance(type, ArrayType):
+        return ("ptr", "ptr") + ("i64",) * (2 * type.ndim)
+    if isinstance(type, ExcType):
+        return ("i32",)
+    if isinstance(type, StrType):
+        return ("ptr",)
+    raise TypeError(f"{type} is not a machine type: flatten it with leaves()")
+
+
+def all_components(types: Iterable[Type]) -> tuple[str, ...]:
+    """The components of several types, tuples and other compounds flattened."""
+    return tuple(text for type in types for leaf in type.leaves() for text in components(leaf))
+
+
+def symbol(name: str) -> str:
+    """A name as an LLVM global, quoted."""
+    plain = "".join(c if c.isascii() and c.isprintable() and c not in '"\\' else _escape(c) for c in name)
+    return f'@"{plain}"'
+
+
+def _escape(char: str) -> str:
+    return "".join(f"\\{byte:02X}" for byte in char.encode("utf-8", "surrogatepass"))
+
+
+def signature(name: str, params: Iterable[Type], results: Iterable[Type]) -> str:
+    """The declaration of a lowered function without the keyword: `i32 @"name"(ptr, ...)`."""
+    texts = ["ptr", *all_components(params), *("ptr" for _ in all_components(results))]
+    return f"i32 {symbol(name)}({', '.join(texts)})"
+
+
+class SiteKind(enum.Enum):
+    """What happens at a site."""
+
+    RAISE = "raise"  # an exception of the class `exc` with arguments `args` starts here
+    CALL = "call"  # an exception passes through this call
+    HOST = "host"  # a call back into Python: `target(*args) -> result`; or a poll (no target)
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place from which an exception may leave, or a call back into Python.
+
+    Args:
+        kind: see `SiteKind`.
+        loc: the source range.
+        scope: the Python function.
+        exc: the class number (1-based index into `Lowered.classes`), for RAISE.
+        args: the type of the exception's arguments, or of the call's; its leaves are the payload.
+        target: "module:qualname", for HOST.
+        result: the type of the call's result, for HOST.
+    """
+
+    kind: SiteKind
+    loc: Loc | None
+    scope: Scope
+    exc: int = 0
+    args: Type | None = None
+    target: str = ""
+    result: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A lowered module.
+
+    Args:
+        text: LLVM IR without the declarations of externals.
+        declarations: external symbol -> its declaration line.
+        sites: by number, from 0.
+        classes: exception classes "module:qualname" by number - 1.
+        entry_symbol: the name of the entry function, unquoted.
+        entry_raises: whether the entry function can return anything but 0.
+    """
+
+    text: str
+    declarations: dict[str, str] = field(default_factory=dict)
+    sites: tuple[Site, ...] = ()
+    classes: tuple[str, ...] = ()
+    entry_symbol: str = ""
+    entry_raises: bool = True
+
+    @property
+    def externals(self) -> tuple[str, ...]:
+        """The external symbols that the text may use."""
+        return tuple(self.declarations)
+
+    def full_text(self, more: str = "", more_declarations: dict[str, str] | None = None) -> str:
+        """The whole LLVM module, with another text and its declarations beside it."""
+        lines = {**self.declarations, **(more_declarations or {})}
+        return "\n".join((*lines.values(), self.text, more, ""))
+
+
+def class_number(value: int) -> int:
+    """The class number of an exception value."""
+    return value & CLASS_MASK
+
+
+def record_number(value: int) -> int:
+    """The record number of an exception value: a slot of the context's ring."""
+    return (value & 0xFFFFFFFF) >> RECORD_SHIFT
+
+
+def record_offset(number: int) -> int:
+    """Where in the context a record is."""
+    return CTX_RECORDS + number * RECORD_BYTES
