@@ -38,7 +38,9 @@ class Decision:
         if not self.code or not self.text:
             raise ValueError(f"a decision of {self.pass_name!r} needs a reason code and a text")
         if self.kind is DecisionKind.REFUSED and (self.location is None or self.location.line is None):
-            raise ValueError(f"{self.pass_name!r} refused ({self.code}) without saying where: a refusal needs a location")
+            raise ValueError(
+                f"{self.pass_name!r} refused ({self.code}) without saying where: a refusal needs a location"
+            )
 
 
 def render(records: Iterable[Decision], signatures: Mapping[str, str] | None = None) -> str:
