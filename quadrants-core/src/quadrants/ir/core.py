@@ -1,0 +1,135 @@
+"""QIR: the data structures of the intermediate representation.
+
+A `Module` holds functions; a `Function` has a body `Region`; a region is a list of `Op` that ends in a terminator; ops that
+control the flow hold regions themselves. Everything is typed and in SSA form: a `Value` is defined once, as the result of an
+op or as the argument of a region, and is visible in the rest of its region and in the regions inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from quadrants.ir.opdef import OpDef
+from quadrants.types import Type
+
+QIR_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Loc:
+    """Where an op comes from: lines from 1, columns from 0 as CPython counts them, and the bytecode offset."""
+
+    line: int
+    col: int = 0
+    end_line: int = 0
+    end_col: int = 0
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return f"@{self.line}:{self.col}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The Python function that an IR function was made from. `internal` marks the library's own, hidden from tracebacks."""
+
+    filename: str
+    qualname: str
+    firstlineno: int
+    internal: bool = False
+
+
+class Value:
+    """An SSA value. `hint` is a name for reading (a local variable's), without meaning."""
+
+    __slots__ = ("hint", "type")
+
+    def __init__(self, type: Type, hint: str = "") -> None:
+        self.type = type
+        self.hint = hint
+
+    def __repr__(self) -> str:
+        return f"<Value {self.hint or hex(id(self))}: {self.type}>"
+
+
+@dataclass(eq=False, slots=True)
+class Op:
+    """An operation.
+
+    Args:
+        defn: its definition (name, type rule, effects, semantics).
+        operands: the values it reads.
+        results: the values it defines.
+        attrs: compile-time attributes by name: int, float, complex, bool, str, Type, or tuples of them.
+        regions: nested regions, for control flow.
+        loc: where it comes from.
+        cleanup: heap values to release when it raises, outermost first (set by the pass `ownership`).
+    """
+
+    defn: OpDef
+    operands: list[Value]
+    results: list[Value]
+    attrs: dict[str, object] = field(default_factory=dict)
+    regions: list[Region] = field(default_factory=list)
+    loc: Loc | None = None
+    cleanup: tuple[Value, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return self.defn.name
+
+    @property
+    def result(self) -> Value:
+        """The only result."""
+        (value,) = self.results
+        return value
+
+
+@dataclass(eq=False, slots=True)
+class Region:
+    """A block of ops with arguments; the last op is a terminator."""
+
+    args: list[Value] = field(default_factory=list)
+    ops: list[Op] = field(default_factory=list)
+
+    @property
+    def terminator(self) -> Op | None:
+        return self.ops[-1] if self.ops and self.ops[-1].defn.terminator else None
+
+    def walk(self) -> Iterator[Op]:
+        """Every op, nested ones included, in order (an op before the ops of its regions)."""
+        for op in self.ops:
+            yield op
+            for region in op.regions:
+                yield from region.walk()
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """An IR function.
+
+    Args:
+        name: unique in its module.
+        params: its parameters; those with an array type are borrowed from the caller.
+        result_types: what `return` gives; heap values are owned by the caller.
+        body: its body.
+        scope: the Python function that it comes from.
+        attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `inline` ("always", "never" or absent),
+            `fp` ("default", "strict" or "fast").
+    """
+
+    name: str
+    params: list[Value]
+    result_types: tuple[Type, ...]
+    body: Region
+    scope: Scope
+    attrs: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass(eq=False, slots=True)
+class Module:
+    """A call tree: `functions[entry]` and everything that it calls, by name."""
+
+    functions: dict[str, Function] = field(default_factory=dict)
+    entry: str = ""

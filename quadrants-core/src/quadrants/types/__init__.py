@@ -1,0 +1,87 @@
+"""The type lattice: what the compiler knows about a value.
+
+Takes nothing from the rest of the package; everything above (`ir`, `infer`, `lower`, `host`, `api`) speaks in these types.
+"""
+
+from __future__ import annotations
+
+from quadrants.types.compound import (
+    ArrayType,
+    ExcType,
+    FormatHole,
+    FormatType,
+    LiteralType,
+    NamedTupleType,
+    NoneType,
+    OptionalType,
+    RefType,
+    SliceType,
+    StrType,
+    TupleType,
+)
+from quadrants.types.scalar import (
+    BOOL,
+    C64,
+    C128,
+    F16,
+    F32,
+    F64,
+    I8,
+    I16,
+    I32,
+    I64,
+    PYBOOL,
+    PYCOMPLEX,
+    PYFLOAT,
+    PYINT,
+    U8,
+    U16,
+    U32,
+    U64,
+    Kind,
+    Scalar,
+    Type,
+)
+
+EXC = ExcType()
+NONE = NoneType()
+STR = StrType()
+
+__all__ = [
+    "BOOL",
+    "C128",
+    "C64",
+    "EXC",
+    "F16",
+    "F32",
+    "F64",
+    "I16",
+    "I32",
+    "I64",
+    "I8",
+    "NONE",
+    "PYBOOL",
+    "PYCOMPLEX",
+    "PYFLOAT",
+    "PYINT",
+    "STR",
+    "U16",
+    "U32",
+    "U64",
+    "U8",
+    "ArrayType",
+    "ExcType",
+    "FormatHole",
+    "FormatType",
+    "Kind",
+    "LiteralType",
+    "NamedTupleType",
+    "NoneType",
+    "OptionalType",
+    "RefType",
+    "Scalar",
+    "SliceType",
+    "StrType",
+    "TupleType",
+    "Type",
+]

@@ -1,0 +1,201 @@
+"""Types made of others: arrays, tuples, optionals, and the compile-time values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quadrants.types.scalar import BOOL, Scalar, Type
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayType(Type):
+    """An n-dimensional array of scalars.
+
+    Args:
+        dtype: the (machine) type of an element.
+        ndim: the rank, 0 or more.
+        layout: "C" (row-major contiguous), "F" (column-major contiguous) or "A" (any strides). Arrays of rank 0 and 1
+            that are contiguous are "C".
+        readonly: whether writing to it is an error.
+    """
+
+    dtype: Scalar
+    ndim: int
+    layout: str = "C"
+    readonly: bool = False
+
+    @property
+    def heap(self) -> bool:
+        return True
+
+    @property
+    def contiguous(self) -> bool:
+        return self.layout != "A"
+
+    def __str__(self) -> str:
+        return f"array<{self.dtype}, {self.ndim}, {self.layout}{', ro' if self.readonly else ''}>"
+
+
+@dataclass(frozen=True, slots=True)
+class TupleType(Type):
+    """A tuple; every item has a type of its own."""
+
+    items: tuple[Type, ...]
+
+    def leaves(self) -> tuple[Type, ...]:
+        return tuple(leaf for item in self.items for leaf in item.leaves())
+
+    def __str__(self) -> str:
+        return f"tuple<{', '.join(map(str, self.items))}>"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedTupleType(Type):
+    """A named tuple.
+
+    Args:
+        items: the type of each field.
+        fields: the names of the fields.
+        cls: the Python class (identity matters; its text form is `module:qualname`).
+    """
+
+    items: tuple[Type, ...]
+    fields: tuple[str, ...]
+    cls: type
+
+    def leaves(self) -> tuple[Type, ...]:
+        return tuple(leaf for item in self.items for leaf in item.leaves())
+
+    def __str__(self) -> str:
+        body = ", ".join(f"{name}={item}" for name, item in zip(self.fields, self.items, strict=True))
+        return f'namedtuple<"{self.cls.__module__}:{self.cls.__qualname__}"{", " if body else ""}{body}>'
+
+
+@dataclass(frozen=True, slots=True)
+class NoneType(Type):
+    """The type of None."""
+
+    def leaves(self) -> tuple[Type, ...]:
+        return ()
+
+    def __str__(self) -> str:
+        return "none"
+
+
+@dataclass(frozen=True, slots=True)
+class OptionalType(Type):
+    """Either None or a value of `item`. Leaves: a bool (true: present), then those of the item."""
+
+    item: Type
+
+    def leaves(self) -> tuple[Type, ...]:
+        return (BOOL, *self.item.leaves())
+
+    def __str__(self) -> str:
+        return f"optional<{self.item}>"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LiteralType(Type):
+    """A value known at compile time: int, float, complex, bool, str, bytes or a Python object such as a class.
+
+    Two literal types are equal if the values have the same type and representation (0.0 and -0.0 differ, 1 and True too).
+    """
+
+    value: object
+
+    def _key(self) -> tuple[object, object]:
+        if isinstance(self.value, (int, float, complex, str, bytes)):
+            return type(self.value), repr(self.value)
+        return type(self.value), id(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LiteralType) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def leaves(self) -> tuple[Type, ...]:
+        return ()
+
+    def __str__(self) -> str:
+        return f"literal<{self.value!r}>"
+
+
+@dataclass(frozen=True, slots=True)
+class StrType(Type):
+    """A string whose text is only known at run time (an argument); opaque to compiled code."""
+
+    def __str__(self) -> str:
+        return "str"
+
+    @property
+    def heap(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class FormatHole:
+    """A replacement field of an f-string: the type of the value, the conversion ("", "s", "r", "a") and the format spec."""
+
+    type: Type
+    conversion: str = ""
+    spec: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FormatType(Type):
+    """A string made of literal text and values, formatted by Python when it leaves the kernel."""
+
+    parts: tuple[str | FormatHole, ...]
+
+    def leaves(self) -> tuple[Type, ...]:
+        return tuple(leaf for part in self.parts if isinstance(part, FormatHole) for leaf in part.type.leaves())
+
+    def __str__(self) -> str:
+        texts = (
+            f"{{{part.type}, {part.conversion!r}, {part.spec!r}}}" if isinstance(part, FormatHole) else repr(part)
+            for part in self.parts
+        )
+        return f"format<{', '.join(texts)}>"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceType(Type):
+    """A slice; each bound is none, or an integer type."""
+
+    start: Type
+    stop: Type
+    step: Type
+
+    def leaves(self) -> tuple[Type, ...]:
+        return (*self.start.leaves(), *self.stop.leaves(), *self.step.leaves())
+
+    def __str__(self) -> str:
+        return f"slice<{self.start}, {self.stop}, {self.step}>"
+
+
+@dataclass(frozen=True, slots=True)
+class ExcType(Type):
+    """A raised exception, as a handler sees it: a machine word (class and record, see `lower.abi`)."""
+
+    def __str__(self) -> str:
+        return "exc"
+
+    @property
+    def heap(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class RefType(Type):
+    """A mutable variable inside one function, which carries a value from a `try` body to its handler."""
+
+    item: Type
+
+    @property
+    def heap(self) -> bool:
+        return self.item.heap
+
+    def __str__(self) -> str:
+        return f"ref<{self.item}>"
