@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from quadrants.ir.core import Loc, Op, Region, Value
 from quadrants.ir.ops import OPS
@@ -23,16 +24,19 @@ class Builder:
         self.region = region
         self.loc: Loc | None = None
 
-    def op(self, name: str, *operands: Value, regions: Iterable[Region] = (), **attrs: object) -> Op:
+    def op(self, name: str, *operands: Value, regions: Iterable[Region] = (), **attrs: Any) -> Op:
         """Append the op and return it. Raises TypeError when the operands do not fit the op's type rule."""
         defn = OPS[name]
         region_list = list(regions)
-        types = defn.type_rule([operand.type for operand in operands], attrs, region_list)
+        try:
+            types = defn.type_rule([operand.type for operand in operands], attrs, region_list)
+        except TypeError as error:
+            raise TypeError(f"{name}: {error}") from None
         op = Op(defn, list(operands), [Value(type) for type in types], attrs, region_list, self.loc)
         self.region.ops.append(op)
         return op
 
-    def value(self, name: str, *operands: Value, **attrs: object) -> Value:
+    def value(self, name: str, *operands: Value, **attrs: Any) -> Value:
         """Append an op with one result and return that."""
         return self.op(name, *operands, **attrs).result
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 from quadrants.ir.opdef import OpDef
 from quadrants.types import Type
@@ -85,6 +86,15 @@ class Op:
         (value,) = self.results
         return value
 
+    @property
+    def can_raise(self) -> bool:
+        """Whether this op itself can raise (an op of control flow cannot: the ops in its regions can)."""
+        return self.defn.raises(self)
+
+    def attr(self, name: str) -> Any:
+        """The attribute, or what its absence means."""
+        return self.attrs[name] if name in self.attrs else self.defn.default(name)
+
 
 @dataclass(eq=False, slots=True)
 class Region:
@@ -115,8 +125,8 @@ class Function:
         result_types: what `return` gives; heap values are owned by the caller.
         body: its body.
         scope: the Python function that it comes from.
-        attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `inline` ("always", "never" or absent),
-            `fp` ("default", "strict" or "fast").
+        attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `inline` ("always", "never" or
+            absent), `fp` ("default", "strict" or "fast").
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What an operation is: one definition holds its type rule, its effects, its semantics and its verifier rule."""
+"""What an operation is: one definition holds its type rule, its attributes, its effects, its semantics and its verifier rule."""
 
 from __future__ import annotations
 
@@ -24,8 +24,40 @@ class Effect(enum.Flag):
     CONTROL = enum.auto()
 
 
+class AttrKind(enum.Enum):
+    """What an attribute holds."""
+
+    INT = "an int"
+    BOOL = "a bool"
+    STR = "a string"
+    NUMBER = "a bool, int, float or complex"
+    TYPE = "a type"
+    TYPES = "a tuple of types"
+    STRS = "a tuple of strings"
+
+
+@dataclass(frozen=True, slots=True)
+class Attr:
+    """An attribute of an op: required, or with the value that it has when absent.
+
+    Args:
+        name: as in the text form.
+        kind: what it holds.
+        required: whether it must be present.
+        default: what its absence means.
+        choices: the values that are allowed, if they are few.
+    """
+
+    name: str
+    kind: AttrKind
+    required: bool = True
+    default: object = None
+    choices: tuple[object, ...] = ()
+
+
 #: (operand types, attributes, regions) -> result types. Raises TypeError with a message if they do not fit.
 TypeRule = Callable[["Sequence[Type]", "dict[str, Any]", "Sequence[Region]"], "tuple[Type, ...]"]
+Reference = Callable[["Op", "tuple[Any, ...]"], "tuple[Any, ...]"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +72,9 @@ class OpDef:
         reference: the semantics in plain Python: (op, operand values) -> result values; None for control flow, which the
             interpreter runs itself.
         verify: further rules: op -> message of what is wrong, or None.
+        may_raise: whether this op can raise, for an op with RAISES; None: always.
+        attrs: the attributes that it takes; any other is an error.
+        regions: how many regions it holds.
         doc: one sentence of meaning, with the undefined cases and who guards them.
         derivative: how it is differentiated, or the reason why it is not.
     """
@@ -48,9 +83,11 @@ class OpDef:
     type_rule: TypeRule
     effects: Effect = Effect.NONE
     terminator: bool = False
-    reference: Callable[[Op, tuple[Any, ...]], tuple[Any, ...]] | None = None
+    reference: Reference | None = None
     verify: Callable[[Op], str | None] | None = None
     may_raise: Callable[[Op], bool] | None = None
+    attrs: tuple[Attr, ...] = ()
+    regions: int = 0
     doc: str = ""
     derivative: str = ""
 
@@ -59,3 +96,10 @@ class OpDef:
         if not self.effects & Effect.RAISES:
             return False
         return self.may_raise is None or self.may_raise(op)
+
+    def default(self, attr: str) -> object:
+        """What the absence of the attribute means."""
+        for spec in self.attrs:
+            if spec.name == attr:
+                return spec.default
+        raise KeyError(f"{self.name} has no attribute {attr!r}")

@@ -1,0 +1,87 @@
+"""Arithmetic, comparisons and selection on integers and floats."""
+
+from __future__ import annotations
+
+from quadrants.ir.opdef import Attr, AttrKind, OpDef
+from quadrants.ir.ops import rules
+from quadrants.types import BOOL, Type
+
+PREDICATES = ("eq", "ne", "lt", "le", "gt", "ge")
+NUMBERS = "integers or floats"
+
+
+def _cmp(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 2)
+    left, right = types
+    if not rules.is_scalar(left) or left != right:
+        raise TypeError(f"compares two scalars of one type, not {left} and {right}")
+    pred = attrs.get("pred")
+    if pred not in PREDICATES:
+        raise TypeError(f"attribute 'pred' must be one of {', '.join(PREDICATES)}, not {pred!r}")
+    if rules.is_complex(left) and pred not in ("eq", "ne"):
+        raise TypeError(f"complex numbers have no order ({pred})")
+    return (BOOL,)
+
+
+def _select(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 3)
+    if types[0] != BOOL:
+        raise TypeError(f"the condition must be bool, not {types[0]}")
+    if not rules.is_scalar(types[1]) or types[1] != types[2]:
+        raise TypeError(f"selects between two scalars of one type, not {types[1]} and {types[2]}")
+    return (types[1],)
+
+
+_BINARY = rules.same(2, rules.is_number, NUMBERS)
+_UNARY = rules.same(1, rules.is_number, NUMBERS)
+_INTEGERS = rules.same(2, rules.is_int, "integers")
+_FLOATS = rules.same(2, rules.is_float, "floats")
+_NONZERO = Attr("nonzero", AttrKind.BOOL, required=False, default=False)
+_FLEXIBLE = (rules.FAST, rules.NOWRAP)
+
+DEFS = (
+    OpDef("add", _BINARY, attrs=_FLEXIBLE, doc="Sum; integers wrap.", derivative="da + db"),
+    OpDef("sub", _BINARY, attrs=_FLEXIBLE, doc="Difference; integers wrap.", derivative="da - db"),
+    OpDef("mul", _BINARY, attrs=_FLEXIBLE, doc="Product; integers wrap.", derivative="da * b + a * db"),
+    OpDef("div", _FLOATS, attrs=(rules.FAST,), doc="IEEE quotient.", derivative="da / b - db * (a / b) / b"),
+    OpDef(
+        "floordiv",
+        _INTEGERS,
+        attrs=(_NONZERO,),
+        doc="Quotient rounded down; x//0 is 0 and INT_MIN//-1 wraps to INT_MIN. `nonzero`: the divisor is proven not to be 0.",
+        derivative="none: integers",
+    ),
+    OpDef(
+        "mod",
+        _INTEGERS,
+        attrs=(_NONZERO,),
+        doc="Remainder with the sign of the divisor; x%0 is 0 and INT_MIN%-1 is 0. `nonzero`: as in floordiv.",
+        derivative="none: integers",
+    ),
+    OpDef(
+        "rem",
+        _FLOATS,
+        attrs=(rules.FAST,),
+        doc="C's fmod: the remainder with the sign of the dividend; NaN for a divisor of 0.",
+        derivative="da - db * trunc(a / b)",
+    ),
+    OpDef("neg", _UNARY, attrs=_FLEXIBLE, doc="Negation; integers wrap.", derivative="-da"),
+    OpDef(
+        "abs", _UNARY, attrs=(rules.NOWRAP,), doc="Absolute value; INT_MIN stays.", derivative="da if a >= 0 else -da"
+    ),
+    OpDef("min", _BINARY, doc="a if a < b else b (so b if either is NaN).", derivative="da if a < b else db"),
+    OpDef("max", _BINARY, doc="a if a > b else b (so b if either is NaN).", derivative="da if a > b else db"),
+    OpDef(
+        "cmp",
+        _cmp,
+        attrs=(Attr("pred", AttrKind.STR, choices=PREDICATES),),
+        doc="Comparison; with a NaN all but `ne` are false. False < True.",
+        derivative="none: a truth value",
+    ),
+    OpDef(
+        "select",
+        _select,
+        doc="The second operand if the first is true, else the third.",
+        derivative="da or db, by the condition",
+    ),
+)

@@ -1,0 +1,52 @@
+"""Calls: to functions of the module, and back into Python."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quadrants.ir.opdef import Attr, AttrKind, Effect, OpDef
+from quadrants.ir.ops import rules
+from quadrants.types import Type
+
+if TYPE_CHECKING:
+    from quadrants.ir.core import Op
+
+
+def _call(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if not isinstance(attrs.get("callee"), str):
+        raise TypeError(f"attribute 'callee' must be the name of a function, not {attrs.get('callee')!r}")
+    return rules.attr_types(attrs, "result_types")
+
+
+def _pycall(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.match_types(types, rules.attr_type(attrs, "args").leaves(), "the operands")
+    return rules.attr_type(attrs, "result").leaves()
+
+
+def _may_throw(op: Op) -> bool:
+    return not op.attr("nothrow")
+
+
+DEFS = (
+    OpDef(
+        "call",
+        _call,
+        effects=Effect.READS | Effect.WRITES | Effect.ALLOCATES | Effect.RAISES,
+        may_raise=_may_throw,
+        attrs=(
+            Attr("callee", AttrKind.STR),
+            Attr("result_types", AttrKind.TYPES),
+            Attr("nothrow", AttrKind.BOOL, required=False, default=False),
+        ),
+        doc="Calls a function of the module. `nothrow`: it is proven not to raise.",
+        derivative="a call of the callee's derivative",
+    ),
+    OpDef(
+        "pycall",
+        _pycall,
+        effects=Effect.READS | Effect.WRITES | Effect.RAISES | Effect.HOST,
+        attrs=(Attr("target", AttrKind.STR), Attr("args", AttrKind.TYPE), Attr("result", AttrKind.TYPE)),
+        doc='Calls back into Python: `target` is "module:qualname", the operands are the leaves of `args`.',
+        derivative="none: outside of the language",
+    ),
+)

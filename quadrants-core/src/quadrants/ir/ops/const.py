@@ -1,0 +1,42 @@
+"""Constants."""
+
+from __future__ import annotations
+
+from quadrants.ir.opdef import Attr, AttrKind, OpDef
+from quadrants.ir.ops import rules
+from quadrants.types import Scalar, Type
+
+
+def _const(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 0)
+    scalar = rules.attr_scalar(attrs, "type")
+    if (message := misfit(attrs.get("value"), scalar)) is not None:
+        raise TypeError(message)
+    return (scalar,)
+
+
+def misfit(value: object, type: Scalar) -> str | None:
+    """Why `value` is no constant of the type, or None if it is one."""
+    if type.is_bool:
+        fits = isinstance(value, bool)
+    elif type.is_integer:
+        fits = isinstance(value, int) and not isinstance(value, bool)
+        if fits and isinstance(value, int):
+            low = -(1 << (type.bits - 1)) if type.is_signed else 0
+            fits = low <= value < low + (1 << type.bits)
+    elif type.is_float:
+        fits = isinstance(value, (int, float)) and not isinstance(value, bool)
+    else:
+        fits = isinstance(value, (int, float, complex)) and not isinstance(value, bool)
+    return None if fits else f"{value!r} is not a constant of type {type}"
+
+
+DEFS = (
+    OpDef(
+        "const",
+        _const,
+        attrs=(Attr("value", AttrKind.NUMBER), Attr("type", AttrKind.TYPE)),
+        doc="The value, rounded to the type. Ints are in the range of the type.",
+        derivative="zero",
+    ),
+)

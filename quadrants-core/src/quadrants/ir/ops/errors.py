@@ -1,0 +1,124 @@
+"""Checks and exceptions. A class is named "module:qualname". A raising op leaves to the enclosing `try`, or out of the function."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quadrants.ir.opdef import Attr, AttrKind, Effect, OpDef
+from quadrants.ir.ops import rules
+from quadrants.ir.ops.memory import CHECKED, WRAP
+from quadrants.types import BOOL, EXC, I64, TupleType, Type
+
+if TYPE_CHECKING:
+    from quadrants.ir.core import Op
+
+
+def _class_name(attrs: rules.Attrs) -> None:
+    name = attrs.get("exc")
+    if not isinstance(name, str) or name.count(":") != 1:
+        raise TypeError(f"attribute 'exc' must be \"module:qualname\", not {name!r}")
+
+
+def _arguments(types: rules.Types, attrs: rules.Attrs) -> None:
+    _class_name(attrs)
+    args = rules.attr_type(attrs, "args")
+    if not isinstance(args, TupleType):
+        raise TypeError(f"attribute 'args' must be a tuple type, not {args}")
+    rules.match_types(types, args.leaves(), "the exception's arguments")
+
+
+def _check(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if not types or types[0] != BOOL:
+        raise TypeError("the first operand must be bool")
+    _arguments(types[1:], attrs)
+    return ()
+
+
+def _raise(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    _arguments(types, attrs)
+    return ()
+
+
+def _reraise(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.match_types(types, (EXC,), "the operand")
+    return ()
+
+
+def _match(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.match_types(types, (EXC,), "the operand")
+    return (BOOL,)
+
+
+def _index(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.match_types(types, (I64, I64), "the index and the size")
+    return (I64,)
+
+
+def _poll(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 0)
+    return ()
+
+
+def _is_checked(op: Op) -> bool:
+    return bool(op.attr("checked"))
+
+
+_EXC = Attr("exc", AttrKind.STR)
+_ARGS = Attr("args", AttrKind.TYPE)
+
+DEFS = (
+    OpDef(
+        "check",
+        _check,
+        effects=Effect.RAISES,
+        attrs=(_EXC, _ARGS),
+        doc="Raises unless the first operand is true. The other operands are the leaves of the exception's arguments.",
+        derivative="kept as it is",
+    ),
+    OpDef(
+        "raise",
+        _raise,
+        effects=Effect.RAISES | Effect.CONTROL,
+        terminator=True,
+        attrs=(_EXC, _ARGS),
+        doc="Raises. The operands are the leaves of the exception's arguments.",
+        derivative="kept as it is",
+    ),
+    OpDef(
+        "reraise",
+        _reraise,
+        effects=Effect.RAISES | Effect.CONTROL,
+        terminator=True,
+        doc="Raises a caught exception again.",
+        derivative="kept as it is",
+    ),
+    OpDef(
+        "index",
+        _index,
+        effects=Effect.RAISES,
+        may_raise=_is_checked,
+        attrs=(
+            Attr("axis", AttrKind.INT, required=False, default=0),
+            Attr("tuple", AttrKind.BOOL, required=False, default=False),
+            CHECKED,
+            WRAP,
+        ),
+        doc="Python's index into a size: (index, size). `checked`, `wrap` and their undefined cases as in load; `tuple` chooses "
+        "the message of tuples.",
+        derivative="none: integers",
+    ),
+    OpDef(
+        "poll",
+        _poll,
+        effects=Effect.RAISES | Effect.HOST,
+        doc="Raises KeyboardInterrupt if the user asked for it. Inserted late by a pass.",
+        derivative="none: after differentiation",
+    ),
+    OpDef(
+        "exc.match",
+        _match,
+        attrs=(Attr("classes", AttrKind.STRS),),
+        doc="Whether the exception is an instance of one of the classes.",
+        derivative="none: a truth value",
+    ),
+)

@@ -1,0 +1,164 @@
+"""Arrays: a value of an array type is base, owner, dims and strides (in bytes)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from quadrants.ir.opdef import Attr, AttrKind, Effect, OpDef
+from quadrants.ir.ops import rules
+from quadrants.types import BOOL, I64, ArrayType, Type
+
+if TYPE_CHECKING:
+    from quadrants.ir.core import Op
+
+CHECKED = Attr("checked", AttrKind.BOOL, required=False, default=True)
+WRAP = Attr("wrap", AttrKind.BOOL, required=False, default=True)
+
+
+def _axis(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 1)
+    array = rules.array(types[0])
+    axis = rules.attr_int(attrs, "axis")
+    if not 0 <= axis < array.ndim:
+        raise TypeError(f"axis {axis} of {array}")
+    return (I64,)
+
+
+def _indices(array: ArrayType, types: rules.Types) -> None:
+    if len(types) != array.ndim:
+        raise TypeError(f"{array} takes {array.ndim} indices, not {len(types)}")
+    rules.all_i64(types, "an index")
+
+
+def _load(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if not types:
+        raise TypeError("takes an array and its indices")
+    array = rules.array(types[0], "the first operand")
+    _indices(array, types[1:])
+    return (array.dtype,)
+
+
+def _store(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if len(types) < 2:
+        raise TypeError("takes a value, an array and its indices")
+    array = rules.array(types[1], "the second operand")
+    if types[0] != array.dtype:
+        raise TypeError(f"stores {types[0]} into {array}")
+    if array.readonly:
+        raise TypeError(f"stores into {array}, which is read-only")
+    _indices(array, types[2:])
+    return ()
+
+
+def _alloc(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    array = rules.array(rules.attr_type(attrs, "type"), "attribute 'type'")
+    if array.layout not in ("C", "F"):
+        raise TypeError(f"allocates a contiguous array, not {array}")
+    rules.count(types, array.ndim)
+    rules.all_i64(types, "a dimension")
+    return (array,)
+
+
+def _view(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    result = rules.array(rules.attr_type(attrs, "type"), "attribute 'type'")
+    rules.count(types, 2 + 2 * result.ndim)
+    source = rules.array(types[0], "the first operand")
+    rules.all_i64(types[1:], "the offset, a dimension or a stride")
+    if source.readonly and not result.readonly:
+        raise TypeError(f"{result} would be a writable view of {source}")
+    return (result,)
+
+
+def _pair(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 2)
+    for type in types:
+        rules.array(type)
+    return (BOOL,)
+
+
+def _count_reference(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 1)
+    rules.array(types[0])
+    return ()
+
+
+def _has_check(op: Op) -> bool:
+    """An access to an array of rank 0 has no index to check."""
+    return bool(op.attr("checked")) and op.operands[-1].type == I64
+
+
+_AXIS = (Attr("axis", AttrKind.INT),)
+_INDEXED = (CHECKED, WRAP)
+
+DEFS = (
+    OpDef("dim", _axis, attrs=_AXIS, doc="The size along an axis.", derivative="none: integers"),
+    OpDef(
+        "stride",
+        _axis,
+        attrs=_AXIS,
+        doc="The distance in bytes between neighbours along an axis.",
+        derivative="none: integers",
+    ),
+    OpDef(
+        "load",
+        _load,
+        effects=Effect.READS | Effect.RAISES,
+        may_raise=_has_check,
+        attrs=_INDEXED,
+        doc="An element. `checked`: IndexError out of range (first failing axis), after negative indices wrap if `wrap`. "
+        "Unchecked, an index is in [-n, n) if `wrap`, else in [0, n); outside, undefined: guarded by whoever cleared `checked`.",
+        derivative="load from the derivative's array",
+    ),
+    OpDef(
+        "store",
+        _store,
+        effects=Effect.WRITES | Effect.RAISES,
+        may_raise=_has_check,
+        attrs=_INDEXED,
+        doc="Write an element: (value, array, indices). Indices as in load.",
+        derivative="store into the derivative's array",
+    ),
+    OpDef(
+        "alloc",
+        _alloc,
+        effects=Effect.ALLOCATES | Effect.RAISES,
+        attrs=(Attr("type", AttrKind.TYPE), Attr("zero", AttrKind.BOOL, required=False, default=False)),
+        doc="A new contiguous array. ValueError for a negative dimension, MemoryError when too large or when there is no memory. "
+        "Elements are 0 if `zero`, else undefined until written.",
+        derivative="alloc of the derivative's array, zeroed",
+    ),
+    OpDef(
+        "view",
+        _view,
+        attrs=(Attr("type", AttrKind.TYPE),),
+        doc="Another view of the same memory: (array, offset in bytes, dims, strides). That every element lies inside the "
+        "memory, and that the layout of the type is true, is promised by the maker.",
+        derivative="the same view of the derivative's array",
+    ),
+    OpDef(
+        "same",
+        _pair,
+        doc="Whether both are the same memory with the same dims and strides.",
+        derivative="none: a truth value",
+    ),
+    OpDef(
+        "overlap",
+        _pair,
+        doc="Whether the ranges of bytes of the two may have one in common; never false if they do.",
+        derivative="none: a truth value",
+    ),
+    OpDef(
+        "retain",
+        _count_reference,
+        effects=Effect.WRITES,
+        doc="One more reference to the memory of the array. Inserted by the pass `ownership`.",
+        derivative="none: after differentiation",
+    ),
+    OpDef(
+        "release",
+        _count_reference,
+        effects=Effect.WRITES,
+        doc="One reference less; the last frees the memory. Inserted by the pass `ownership`.",
+        derivative="none: after differentiation",
+    ),
+)
