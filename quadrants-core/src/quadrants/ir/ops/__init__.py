@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from quadrants.ir.opdef import OpDef
-from quadrants.ir.ops import arith, bits, call, cast, complex, const, control, errors, map, math, memory
+from quadrants.ir.ops import arith, bits, call, cast, complex, const, control, errors, map, math, memory, variables
 
-_FAMILIES = (const, arith, bits, cast, complex, math, memory, map, control, call, errors)
+_FAMILIES = (const, arith, bits, cast, complex, math, memory, map, variables, control, call, errors)
 
 OPS: Mapping[str, OpDef] = MappingProxyType({defn.name: defn for family in _FAMILIES for defn in family.DEFS})
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from quadrants.ir.opdef import Attr, AttrKind, OpDef
 from quadrants.ir.ops import rules
-from quadrants.types import Scalar, Type
+from quadrants.types import RefType, Scalar, Type
 
 
 def _const(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
@@ -13,6 +13,14 @@ def _const(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tu
     if (message := misfit(attrs.get("value"), scalar)) is not None:
         raise TypeError(message)
     return (scalar,)
+
+
+def _zero(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    rules.count(types, 0)
+    type = rules.attr_type(attrs, "type")
+    if isinstance(type, RefType) or not rules.is_machine(type):
+        raise TypeError(f"attribute 'type' must be a machine type, not {type}")
+    return (type,)
 
 
 def misfit(value: object, type: Scalar) -> str | None:
@@ -37,6 +45,13 @@ DEFS = (
         _const,
         attrs=(Attr("value", AttrKind.NUMBER), Attr("type", AttrKind.TYPE)),
         doc="The value, rounded to the type. Ints are in the range of the type.",
+        derivative="zero",
+    ),
+    OpDef(
+        "zero",
+        _zero,
+        attrs=(Attr("type", AttrKind.TYPE),),
+        doc="The zero value of any machine type: 0, False, no exception, no string, or an array without memory and with all dims 0.",
         derivative="zero",
     ),
 )

@@ -78,7 +78,8 @@ def _pair(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tup
 
 def _count_reference(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
     rules.count(types, 1)
-    rules.array(types[0])
+    if not types[0].heap:
+        raise TypeError(f"counts references to arrays, not to {types[0]}")
     return ()
 
 
@@ -151,14 +152,14 @@ DEFS = (
         "retain",
         _count_reference,
         effects=Effect.WRITES,
-        doc="One more reference to the memory of the array. Inserted by the pass `ownership`.",
+        doc="One more reference to the memory of the array (or of the one in the variable). Inserted by the pass `ownership`.",
         derivative="none: after differentiation",
     ),
     OpDef(
         "release",
         _count_reference,
         effects=Effect.WRITES,
-        doc="One reference less; the last frees the memory. Inserted by the pass `ownership`.",
+        doc="One reference less (to the array in the variable, for a variable); the last frees the memory. Inserted by the pass `ownership`.",
         derivative="none: after differentiation",
     ),
 )

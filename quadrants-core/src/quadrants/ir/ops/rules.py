@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quadrants.ir.opdef import Attr, AttrKind, TypeRule
-from quadrants.types import I64, ArrayType, Scalar, Type
+from quadrants.types import I64, ArrayType, ExcType, RefType, Scalar, StrType, Type
 
 if TYPE_CHECKING:
     from quadrants.ir.core import Region
@@ -22,6 +22,15 @@ NOWRAP = Attr("nowrap", AttrKind.BOOL, required=False, default=False)
 def is_scalar(type: Type) -> bool:
     """Whether it is a machine scalar."""
     return isinstance(type, Scalar) and not type.weak
+
+
+def is_machine(type: Type) -> bool:
+    """Whether a value of QIR may have the type."""
+    if isinstance(type, ArrayType):
+        return is_scalar(type.dtype)
+    if isinstance(type, RefType):
+        return not isinstance(type.item, RefType) and is_machine(type.item)
+    return is_scalar(type) or isinstance(type, (ExcType, StrType))
 
 
 def is_int(type: Type) -> bool:
