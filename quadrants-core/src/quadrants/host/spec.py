@@ -1,0 +1,173 @@
+"""What the host needs to know about a specialisation, and about what it depends on.
+
+`EntrySpec` is a frozen, picklable description of the interface of one compiled function: `emit_entry` makes the text of its
+entry from it, `load_specialisation` the loaded code. A cached object goes with the spec that it was made from.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from quadrants.types import ArrayType, LiteralType, NamedTupleType, OptionalType, Scalar, TupleType, Type
+
+
+class Source(enum.Enum):
+    """Where the object of a hidden argument is found, at every call."""
+
+    OBJECT = "object"  # in a slot of the entry; `Loaded.set_hidden` changes it (watch the global that it came from)
+    CELL = "cell"  # in a closure cell; an empty cell is a miss
+    GLOBAL = "global"  # under a name in a dict (about 10 ns a call, no watch needed); an absent name is a miss
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A hidden argument: a global or closure value that is passed to the kernel after the visible arguments.
+
+    Its type is guarded at every call, as that of a visible argument.
+    """
+
+    type: Type
+    source: Source = Source.OBJECT
+
+
+@dataclass(frozen=True, slots=True)
+class EntrySpec:
+    """The interface of one specialisation.
+
+    Args:
+        name: the symbol of the entry (any text; the data symbols are `<name>.next`, `<name>.valid`, ...).
+        kernel: the symbol of the lowered entry function (`Lowered.entry_symbol`).
+        params: the types of the visible arguments in canonical order: positional, keyword-only, then one by one the items of
+            `*args`. The kernel takes their leaves.
+        result: the (interface) type of the result.
+        hidden: the hidden arguments; their leaves follow those of `params`.
+        dicts: how many distinct dicts the global dependencies are in.
+        cells: how many closure cells are dependencies.
+        direct: whether the order of positional arguments in a call is the canonical one. False if the function has keyword-only
+            parameters: then every call goes through the permuter.
+        exact: whether an array must have the very layout of its parameter's type: with it an "A" parameter turns contiguous
+            arrays away (they get a specialisation of their own). Without, it takes any (ahead-of-time signatures).
+        nogil: whether the kernel runs without the GIL.
+        recursive: whether the kernel compares the stack with the context's limit.
+        calls_python: whether the kernel can run Python code, so that hidden objects must be held during the call.
+        native: whether the entry is a vectorcall function (else: the plain entry of the ctypes path).
+    """
+
+    name: str
+    kernel: str
+    params: tuple[Type, ...]
+    result: Type
+    hidden: tuple[Hidden, ...] = ()
+    dicts: int = 0
+    cells: int = 0
+    direct: bool = True
+    exact: bool = True
+    nogil: bool = False
+    recursive: bool = False
+    calls_python: bool = True
+    native: bool = True
+
+
+class Missing:
+    """The value of a global that must not exist (it would hide a builtin)."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING = Missing()
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GlobalDependency:
+    """The code is right as long as `namespace[key]` is `value` (`MISSING`: absent)."""
+
+    namespace: dict[str, object]
+    key: str
+    value: object
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CellDependency:
+    """The code is right as long as the closure cell holds `value` (`MISSING`: empty)."""
+
+    cell: object
+    value: object
+
+
+Dependency = GlobalDependency | CellDependency
+
+
+class SlotKind(enum.Enum):
+    """What an element of the entry's object table holds."""
+
+    HANDLER = "handler"  # the Python callable of the cold paths
+    OBJECT = "object"  # a literal, a class, a hidden object or cell, or a dict
+    KEY = "key"  # the name of a hidden global
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The layout of the object table `<name>.objects`: index of each thing in it.
+
+    Args:
+        literals: by identity of the type (its position in `constants_of`), the literal objects and the classes of named tuples.
+        hidden: for each hidden argument its slot (a global: the dict; the key is in the next slot).
+        count: the number of slots. Slot 0 is the handler.
+    """
+
+    literals: tuple[object, ...]
+    hidden: tuple[int, ...]
+    count: int
+
+    def constant(self, value: object) -> int:
+        """The slot of a literal object or a class."""
+        for index, known in enumerate(self.literals):
+            if known is value:
+                return 1 + index
+        raise LookupError(f"{value!r} is not an object of this entry")
+
+
+def constants_of(type: Type) -> tuple[object, ...]:
+    """The Python objects that guarding or boxing a type needs, in order."""
+    if isinstance(type, LiteralType):
+        return (type.value,)
+    if isinstance(type, NamedTupleType):
+        return (type.cls, *(c for item in type.items for c in constants_of(item)))
+    if isinstance(type, TupleType):
+        return tuple(c for item in type.items for c in constants_of(item))
+    if isinstance(type, OptionalType):
+        return constants_of(type.item)
+    return ()
+
+
+def slots_of(spec: EntrySpec) -> Slots:
+    """The layout of the object table of a specialisation."""
+    literals: list[object] = []
+    for type in (*spec.params, *(hidden.type for hidden in spec.hidden), spec.result):
+        literals += [c for c in constants_of(type) if not any(c is known for known in literals)]
+    at = 1 + len(literals)
+    hidden_slots = []
+    for hidden in spec.hidden:
+        hidden_slots.append(at)
+        at += 2 if hidden.source is Source.GLOBAL else 1
+    return Slots(tuple(literals), tuple(hidden_slots), at)
+
+
+__all__ = [
+    "MISSING",
+    "ArrayType",
+    "CellDependency",
+    "Dependency",
+    "EntrySpec",
+    "GlobalDependency",
+    "Hidden",
+    "Scalar",
+    "Slots",
+    "Source",
+    "constants_of",
+    "slots_of",
+]
