@@ -155,10 +155,10 @@ def warn_unknown(environ: Mapping[str, str] | None = None) -> None:
 
     from quadrants.diagnostics.errors import QuadrantsWarning
 
-    variables = [which.setting.variable for which in Config]
     for name in names:
-        close = difflib.get_close_matches(name, variables, n=1)
-        advice = f"did you mean {close[0]}?" if close else f"the settings are {', '.join(variables)}"
+        close = difflib.get_close_matches(name.removeprefix(PREFIX), [which.name for which in Config], n=1)
+        all_of_them = ", ".join(which.setting.variable for which in Config)
+        advice = f"did you mean {PREFIX}{close[0]}?" if close else f"the settings are {all_of_them}"
         warnings.warn(f"QD506: unknown setting {name}: {advice}", QuadrantsWarning, stacklevel=2)
 
 

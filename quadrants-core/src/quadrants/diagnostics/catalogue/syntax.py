@@ -1,0 +1,351 @@
+"""QD1xx: constructs of Python that the compiler does not take."""
+
+from __future__ import annotations
+
+from quadrants.diagnostics.codes import Code, Entry
+
+ENTRIES = (
+    Entry(
+        Code.UNSUPPORTED_SYNTAX,
+        "a construct that is not compiled",
+        "The function uses a construct of Python that has no compiled form and no code of its own. The caret stands under it.",
+        """
+@qd.njit
+def f(x):
+    return eval("x + 1")
+
+f(1)
+""",
+        "Move the construct out of the compiled function and pass its result in.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_BYTECODE,
+        "an instruction that is not known",
+        "The function's bytecode has an instruction that the table of this Python version does not have. It may come from a tool "
+        "that writes bytecode, or from a Python release newer than this version of Quadrants.",
+        "# bytecode that the compiler of this Python version never makes",
+        "Compile a function that the interpreter's own compiler made, or update Quadrants.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_GENERATOR,
+        "a generator used as a value",
+        "A generator expression is compiled where it is consumed at once, as in `sum(...)`. One that is stored, returned or passed "
+        "on would outlive the expression that made it.",
+        """
+@qd.njit
+def f(n):
+    return (i * i for i in range(n))
+
+f(3)
+""",
+        "Consume the generator where it is written, or fill an array with a loop.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_ASYNC,
+        "async code",
+        "`async def`, `await`, `async for` and `async with` need an event loop, which compiled code does not have.",
+        """
+@qd.njit
+async def f(x):
+    return x
+
+f(1)
+""",
+        "Compile the computation as a plain function and call it from the async one.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_CLASS,
+        "a class defined in a compiled function",
+        "A class statement makes a new type each time it runs; the compiler needs all types before the program runs.",
+        """
+@qd.njit
+def f(x):
+    class P:
+        pass
+    return x
+
+f(1)
+""",
+        "Define the class at module level.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_IMPORT,
+        "an import that cannot be resolved",
+        "An import in a compiled function is resolved when the function is compiled; this one cannot be: the module is not found, "
+        "or everything is imported with `*`.",
+        """
+@qd.njit
+def f(x):
+    import no_such_module
+    return no_such_module.g(x)
+
+f(1.0)
+""",
+        "Import at module level.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_WITH,
+        "a with statement",
+        "A context manager runs Python code when it is entered and left, which compiled code cannot do for managers in general.",
+        """
+@qd.njit
+def f(x):
+    with open("data") as stream:
+        return x
+
+f(1)
+""",
+        "Put the with statement around the call of the compiled function.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_YIELD,
+        "a generator function",
+        "A function with `yield` gives a generator, which keeps its state between calls. Compiled generators are not part of this "
+        "version.",
+        """
+@qd.njit
+def f(n):
+    for i in range(n):
+        yield i
+
+f(3)
+""",
+        "Fill an array and return it, or write the consumer's loop in the same function.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_MATCH,
+        "a pattern that is not compiled",
+        "The match statement uses a pattern (a mapping or a class pattern) that has no compiled form.",
+        """
+@qd.njit
+def f(x):
+    match x:
+        case {"a": 1}:
+            return 1
+    return 0
+
+f(1)
+""",
+        "Write the cases as if and elif.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_SET,
+        "a set",
+        "Sets are not compiled in this version.",
+        """
+@qd.njit
+def f(a, b):
+    return len({a, b})
+
+f(1, 2)
+""",
+        "Use an array of flags, or np.unique outside of the compiled function.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_DICT,
+        "a dict",
+        "Dictionaries are not compiled in this version.",
+        """
+@qd.njit
+def f(k):
+    d = {1: 2.0, 2: 3.0}
+    return d[k]
+
+f(1)
+""",
+        "Use arrays indexed by number, or a tuple or named tuple where the keys are known.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_LIST,
+        "a use of a list that is not compiled",
+        "Lists that change their length are not compiled in this version.",
+        """
+@qd.njit
+def f(n):
+    xs = []
+    for i in range(n):
+        xs.append(i)
+    return len(xs)
+
+f(3)
+""",
+        "Allocate an array of the largest length with np.empty and keep a count, or use a tuple where the length is fixed.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_DELETE,
+        "a del statement",
+        "Deleting a local name is fine; deleting items, slices and attributes is not compiled.",
+        """
+@qd.njit
+def f(a):
+    del a[0]
+    return a
+
+f(np.ones(3))
+""",
+        "Copy what remains into a new array.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_FORMAT,
+        "a string built at run time",
+        "f-strings and string operations are compiled where they make a message (for an exception or for print). Here the string "
+        "is used as a value of the program.",
+        """
+@qd.njit
+def f(x):
+    s = f"{x}"
+    return len(s)
+
+f(1)
+""",
+        "Return the numbers and format them in Python.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_GLOBAL_STORE,
+        "assignment to a global",
+        "Compiled code reads globals but does not assign to them.",
+        """
+count = 0
+
+@qd.njit
+def f():
+    global count
+    count = count + 1
+
+f()
+""",
+        "Return the new value, or keep the state in an array.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_NONLOCAL,
+        "assignment to a variable of an enclosing function",
+        "Compiled code reads the variables of enclosing functions but does not assign to them.",
+        """
+def make():
+    n = 0
+
+    @qd.njit
+    def f():
+        nonlocal n
+        n = n + 1
+        return n
+
+    return f
+
+make()()
+""",
+        "Return the new value, or keep the state in an array.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_KWARGS,
+        "a **kwargs parameter",
+        "A parameter `**kwargs` takes any keywords, so that the number and the types of the arguments are not known.",
+        """
+@qd.njit
+def f(**options):
+    return 1
+
+f(a=1)
+""",
+        "Name the parameters, with defaults where they are optional.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_EXCEPT,
+        "an except clause that is not compiled",
+        "`except*` and except clauses whose classes are not known when the function is compiled have no compiled form.",
+        """
+@qd.njit
+def f(x):
+    try:
+        return 1 // x
+    except* ZeroDivisionError:
+        pass
+    return 0
+
+f(0)
+""",
+        "Name the exception classes directly: `except (ValueError, IndexError) as e`.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_COMPREHENSION,
+        "a comprehension that is not compiled",
+        "The comprehension makes a container that is not compiled in this version.",
+        """
+@qd.njit
+def f(n):
+    return {i: i * i for i in range(n)}
+
+f(3)
+""",
+        "Fill an array with a loop.",
+    ),
+    Entry(
+        Code.UNDEFINED_NAME,
+        "a name that is not defined",
+        "The name is no local variable, and neither the module nor the builtins define it at the time of compiling.",
+        """
+@qd.njit
+def f(x):
+    return x + offset
+
+f(1.0)
+""",
+        "Define the name at module level before the first call, or correct its spelling.",
+    ),
+    Entry(
+        Code.NO_BYTECODE,
+        "not a Python function",
+        "Only functions written in Python can be compiled: they have bytecode. Builtins, C functions and classes have none.",
+        """
+qd.njit(len)
+""",
+        "Wrap the call in a def or a lambda.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_STAR,
+        "unpacking something of unknown length",
+        "`*args` in a call or a display needs a tuple, whose length is part of its type. An array's length is not.",
+        """
+@qd.njit
+def g(*xs):
+    return len(xs)
+
+@qd.njit
+def f(a):
+    return g(*a)
+
+f(np.ones(3))
+""",
+        "Pass the array itself.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_LAMBDA,
+        "a function object that is not compiled",
+        "A function made in compiled code is used in a way that needs a function object of the interpreter, for example its "
+        "attributes.",
+        """
+@qd.njit
+def f(x):
+    g = lambda y: y + 1
+    g.tag = 1
+    return g(x)
+
+f(1)
+""",
+        "Define the function at module level.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_RAISE,
+        "a raise statement that is not compiled",
+        "What is raised is not an exception class known at compile time, or the statement re-raises outside of an except clause.",
+        """
+@qd.njit
+def f(x):
+    raise
+    return x
+
+f(1)
+""",
+        "Raise a named class: `raise ValueError(x)`.",
+    ),
+)

@@ -1,0 +1,161 @@
+"""QD3xx: values and constants."""
+
+from __future__ import annotations
+
+from quadrants.diagnostics.codes import Code, Entry
+
+ENTRIES = (
+    Entry(
+        Code.NOT_CONSTANT,
+        "a value that has to be known at compile time",
+        "The place decides a type (an axis, the number of dimensions, the index into a tuple of different types), so its value has "
+        "to be a constant of the program.",
+        """
+@qd.njit
+def f(a, axis):
+    return a.sum(axis=axis)
+
+f(np.ones((2, 2)), 0)
+""",
+        "Write the value as a literal, or make it a global constant.",
+    ),
+    Entry(
+        Code.BAD_VALUE,
+        "a constant that is not allowed here",
+        "The value is known when the function is compiled, and the operation does not take it.",
+        """
+@qd.njit
+def f(n):
+    total = 0
+    for i in range(0, n, 0):
+        total += i
+    return total
+
+f(3)
+""",
+        "Choose a value that the text allows.",
+    ),
+    Entry(
+        Code.CONSTANT_OVERFLOW,
+        "a constant that does not fit its type",
+        "Integers in compiled code have 64 bits; this constant needs more, or does not fit the NumPy type that it meets.",
+        """
+@qd.njit
+def f(x):
+    return x + 2**70
+
+f(1)
+""",
+        "Use a float (2.0**70), or a wider type.",
+    ),
+    Entry(
+        Code.BAD_AXIS,
+        "an axis that the array does not have",
+        "The axis is out of range for the number of dimensions, or is given twice.",
+        """
+@qd.njit
+def f(a):
+    return a.sum(axis=2)
+
+f(np.ones((2, 2)))
+""",
+        "Axes count from 0 to ndim - 1; negative ones count from the end.",
+    ),
+    Entry(
+        Code.BAD_SHAPE,
+        "a shape that cannot be used",
+        "A shape is an integer or a tuple of integers, and its length has to be known when the function is compiled.",
+        """
+@qd.njit
+def f(x):
+    return np.zeros(x)
+
+f(1.5)
+""",
+        "Convert sizes with int(), and write the shape as a tuple.",
+    ),
+    Entry(
+        Code.BAD_OPTION,
+        "an option that does not exist",
+        "The decorator does not have this option, or the option does not take this value.",
+        """
+@qd.njit(fastmaths=True)
+def f(x):
+    return x
+""",
+        "The text lists the options and their values.",
+    ),
+    Entry(
+        Code.CONSTANT_INDEX,
+        "a constant index out of range",
+        "The index into a tuple is known when the function is compiled, and the tuple has fewer items.",
+        """
+@qd.njit
+def f(t):
+    return t[5]
+
+f((1, 2))
+""",
+        "Indices count from 0 to len(t) - 1; negative ones count from the end.",
+    ),
+    Entry(
+        Code.UNSUPPORTED_CONSTANT,
+        "a global that cannot be a constant",
+        "The function reads a global or a variable of an enclosing function whose value has no compiled form.",
+        """
+table = {"a": 1}
+
+@qd.njit
+def f(x):
+    return x + table["a"]
+
+f(1)
+""",
+        "Keep numbers, tuples or NumPy arrays in globals that compiled functions read.",
+    ),
+    Entry(
+        Code.BAD_FORMAT_SPEC,
+        "a format specification that is not valid",
+        "The part after the colon in an f-string does not fit the type of the value.",
+        """
+@qd.njit
+def f(x):
+    if x > 0:
+        raise ValueError(f"{x:q}")
+    return x
+
+f(1)
+""",
+        "See Python's format specification language.",
+    ),
+    Entry(
+        Code.TOO_LARGE,
+        "a program that gets too large",
+        "Unrolling a loop over a tuple, or a chain of inlined calls, would make more code than the limit allows.",
+        "# a tuple of tens of thousands of items, iterated in compiled code",
+        "Use an array instead of a long tuple.",
+    ),
+    Entry(
+        Code.NO_FIXPOINT,
+        "types that never settle",
+        "A variable's type grows each time round the loop (a tuple that gets longer, for example), so there is no type for it.",
+        """
+@qd.njit
+def f(n):
+    t = ()
+    for i in range(n):
+        t = t + (i,)
+    return len(t)
+
+f(3)
+""",
+        "Use an array for what grows.",
+    ),
+    Entry(
+        Code.BAD_IR,
+        "text of the IR that cannot be read",
+        "The text form of QIR does not parse, has another version, or breaks a rule of the IR. The text names the line.",
+        'import quadrants.ir\n\nquadrants.ir.parse("qir 0")',
+        "Make the text with this version of Quadrants.",
+    ),
+)
