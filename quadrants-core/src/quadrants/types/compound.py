@@ -105,9 +105,7 @@ class LiteralType(Type):
     value: object
 
     def _key(self) -> tuple[object, object]:
-        if isinstance(self.value, (int, float, complex, str, bytes)):
-            return type(self.value), repr(self.value)
-        return type(self.value), id(self.value)
+        return _literal_key(self.value)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, LiteralType) and self._key() == other._key()
@@ -120,6 +118,15 @@ class LiteralType(Type):
 
     def __str__(self) -> str:
         return f"literal<{self.value!r}>"
+
+
+def _literal_key(value: object) -> tuple[object, object]:
+    """What two equal literals have in common: the representation of numbers and texts, the identity of other objects."""
+    if isinstance(value, (int, float, complex, str, bytes)):
+        return type(value), repr(value)
+    if type(value) is tuple:
+        return tuple, tuple(_literal_key(item) for item in value)
+    return type(value), id(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,7 +51,7 @@ DEFS = (
         "zero",
         _zero,
         attrs=(Attr("type", AttrKind.TYPE),),
-        doc="The zero value of any machine type: 0, False, no exception, no string, or an array without memory and with all dims 0.",
+        doc="The zero value of any machine type: 0, False, no exception, no string, or an array without memory, all dims 0.",
         derivative="zero",
     ),
 )

@@ -159,7 +159,8 @@ DEFS = (
         "release",
         _count_reference,
         effects=Effect.WRITES,
-        doc="One reference less (to the array in the variable, for a variable); the last frees the memory. Inserted by the pass `ownership`.",
+        doc="One reference less (to the array in the variable, for a variable); the last frees the memory. "
+        "Inserted by the pass `ownership`.",
         derivative="none: after differentiation",
     ),
 )
