@@ -1,0 +1,257 @@
+"""Fingerprints: of code, of values, of this compiler and of this machine.
+
+Takes objects of the user's program; gives plain nested tuples (`*_key`) and hexadecimal digests of them. Equal digests mean
+that the compiler would make the same code. A value that has no such key (an object known only by its identity) raises
+`Uncacheable`.
+"""
+
+from __future__ import annotations
+
+import functools
+import marshal
+import os
+import platform
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+try:
+    from _blake2 import blake2b  # `hashlib` would load OpenSSL, which takes longer than a cached call
+except ImportError:
+    from hashlib import blake2b
+
+from quadrants.types.names import TypeName
+
+FORMAT = 1  # of the files; raise it when they change
+_MARSHAL_VERSION = 2  # the last one whose output depends on the value alone, not on reference counts
+
+
+class Uncacheable(Exception):
+    """Something that code depends on has no fingerprint; the text says what."""
+
+
+def digest(key: object) -> str:
+    """The hexadecimal digest of a nested tuple of plain values."""
+    return digest_bytes(_marshalled(key))
+
+
+def digest_bytes(data: bytes) -> str:
+    """The hexadecimal digest of bytes."""
+    return blake2b(data, digest_size=20).hexdigest()
+
+
+def _marshalled(key: Any) -> bytes:
+    return marshal.dumps(key, _MARSHAL_VERSION)
+
+
+# Code and values
+
+
+def code_key(code: types.CodeType) -> tuple[object, ...]:
+    """All of a code object except the name of its file, which does not change what it does."""
+    return (
+        code.co_name,
+        code.co_qualname,
+        code.co_argcount,
+        code.co_posonlyargcount,
+        code.co_kwonlyargcount,
+        code.co_flags,
+        code.co_code,
+        tuple(map(_constant_key, code.co_consts)),
+        code.co_names,
+        code.co_varnames,
+        code.co_freevars,
+        code.co_cellvars,
+        code.co_exceptiontable,
+        code.co_linetable,
+        code.co_firstlineno,
+    )
+
+
+def _constant_key(value: object) -> object:
+    """A constant of a code object, as something that marshals the same everywhere."""
+    if isinstance(value, types.CodeType):
+        return code_key(value)
+    if isinstance(value, tuple):
+        return ("tuple", *map(_constant_key, value))
+    if isinstance(value, frozenset):
+        return ("frozenset", *sorted(_marshalled(_constant_key(item)) for item in value))
+    if isinstance(value, slice):
+        return ("slice", *map(_constant_key, (value.start, value.stop, value.step)))
+    return value
+
+
+def value_key(value: object, seen: dict[int, int] | None = None) -> object:
+    """What code compiled against a global, a closure cell or a literal argument depends on."""
+    seen = {} if seen is None else seen
+    rule = _RULES.get(type(value))
+    if rule is not None:
+        return rule(value, seen)
+    for cls, by_class in _BASES:
+        if isinstance(value, cls):
+            return by_class(value, seen)
+    if hasattr(type(value), "__quadrants_dispatcher__"):
+        return ("dispatcher", function_key(value.py_func, seen), value.options.key())  # type: ignore[attr-defined]
+    raise Uncacheable(f"an object of type {type(value).__qualname__}")
+
+
+def function_key(function: types.FunctionType, seen: dict[int, int] | None = None) -> object:
+    """A function's code, defaults and closure. The globals that it uses are dependencies of their own."""
+    seen = {} if seen is None else seen
+    if id(function) in seen:
+        return ("seen", seen[id(function)])
+    seen[id(function)] = len(seen)
+    kwdefaults = sorted((function.__kwdefaults__ or {}).items())
+    return (
+        "function",
+        code_key(function.__code__),
+        tuple(value_key(item, seen) for item in function.__defaults__ or ()),
+        tuple((name, value_key(item, seen)) for name, item in kwdefaults),
+        tuple(_cell_key(cell, seen) for cell in function.__closure__ or ()),
+    )
+
+
+def _cell_key(cell: types.CellType, seen: dict[int, int]) -> object:
+    try:
+        return value_key(cell.cell_contents, seen)
+    except ValueError:
+        return ("empty",)
+
+
+def _tuple_key(value: tuple[object, ...], seen: dict[int, int]) -> object:
+    return (_name(type(value)), *(value_key(item, seen) for item in value))
+
+
+def _class_key(value: type, seen: dict[int, int]) -> object:
+    return ("class", _name(value), getattr(value, "_fields", None) if issubclass(value, tuple) else None)
+
+
+def _array_key(value: np.ndarray, seen: dict[int, int]) -> object:
+    """Arrays are arguments of compiled code, never constants of it: the type is all that it depends on."""
+    flags = value.flags
+    layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
+    return ("array", value.dtype.str, value.ndim, layout, flags.writeable, flags.aligned)
+
+
+def _named_key(value: Any, seen: dict[int, int]) -> object:
+    """Functions written in C, known by name."""
+    module = getattr(value, "__module__", None) or getattr(getattr(value, "__self__", None), "__name__", "")
+    return (type(value).__name__, module, getattr(value, "__qualname__", None) or value.__name__)
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _plain(value: object, seen: dict[int, int]) -> object:
+    return value
+
+
+_Rule = Callable[[Any, dict[int, int]], object]
+
+_RULES: dict[type, _Rule] = {
+    **dict.fromkeys((type(None), bool, int, float, complex, str, bytes, type(Ellipsis)), _plain),
+    tuple: _tuple_key,
+    frozenset: lambda value, seen: _constant_key(value),
+    types.FunctionType: function_key,
+    types.CodeType: lambda value, seen: code_key(value),
+    types.BuiltinFunctionType: _named_key,
+    types.ModuleType: lambda value, seen: ("module", value.__name__),
+    np.ufunc: _named_key,
+    np.ndarray: _array_key,
+    type(np.sum): _named_key,
+    TypeName: lambda value, seen: ("type", repr(value)),
+}
+
+_BASES: tuple[tuple[type, _Rule], ...] = (
+    (np.dtype, lambda value, seen: ("dtype", value.str)),
+    (np.generic, lambda value, seen: ("scalar", value.dtype.str, value.tobytes())),
+    (type, _class_key),
+    (tuple, _tuple_key),
+)
+
+
+# The compiler and the machine
+
+
+@functools.cache
+def compiler_key() -> tuple[object, ...]:
+    """This compiler: its version, the size and time of every source file, the interpreter, NumPy, and llvmlite (not imported)."""
+    from quadrants._version import __version__
+
+    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return (
+        FORMAT,
+        __version__,
+        digest(tuple(sorted(_source_stats(root, "")))),
+        sys.version,
+        sys.implementation.cache_tag,
+        np.__version__,
+        _llvmlite_stats(),
+    )
+
+
+def _source_stats(folder: str, prefix: str) -> list[tuple[str, int, int]]:
+    """(path, size, time of change) of every Python file below a folder."""
+    found = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if not entry.name.startswith((".", "__pycache__")):
+                    found += _source_stats(entry.path, f"{prefix}{entry.name}/")
+            elif entry.name.endswith(".py"):
+                stat = entry.stat()
+                found.append((prefix + entry.name, stat.st_size, stat.st_mtime_ns))
+    return found
+
+
+def _llvmlite_stats() -> tuple[object, ...]:
+    """Identifies the installed llvmlite by the files that hold its version and its library."""
+    for folder in sys.path:
+        package = os.path.join(folder or ".", "llvmlite")
+        try:
+            version = os.stat(os.path.join(package, "_version.py"))
+            with os.scandir(os.path.join(package, "binding")) as entries:
+                libraries = sorted((e.name, e.stat().st_size) for e in entries if "llvmlite" in e.name)
+        except OSError:
+            continue
+        return (version.st_size, version.st_mtime_ns, tuple(libraries))
+    return ()
+
+
+_CPU_FIELDS = (
+    "vendor_id",
+    "cpu family",
+    "model",
+    "model name",
+    "flags",
+    "Features",
+    "CPU implementer",
+    "CPU part",
+    "CPU variant",
+)
+
+
+@functools.cache
+def machine_key() -> tuple[object, ...]:
+    """The system and the processor with its features."""
+    return (sys.platform, platform.machine(), sys.byteorder, *_processor())
+
+
+def _processor() -> tuple[object, ...]:
+    """What the system says of the first processor: all are alike, and only the first block of the text is made."""
+    try:
+        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
+    except OSError:
+        return (platform.processor(), os.environ.get("PROCESSOR_IDENTIFIER", ""))
+    try:
+        text = b""
+        while b"\n\n" not in text and (chunk := os.read(handle, 4096)):
+            text += chunk
+    finally:
+        os.close(handle)
+    rows = (line.partition(":") for line in text.partition(b"\n\n")[0].decode("utf-8", "replace").splitlines())
+    return tuple((name.strip(), value.strip()) for name, _, value in rows if name.strip() in _CPU_FIELDS)

@@ -1,0 +1,61 @@
+"""How a function is compiled: its numerics and the options of its decorator.
+
+Frozen values, part of every signature and of every cache key. Takes nothing from the rest of the package.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Self
+
+
+@dataclass(frozen=True, slots=True)
+class Numerics:
+    """What arithmetic means.
+
+    Args:
+        weak_int: the type that a Python int materialises to.
+        weak_float: the type that a Python float materialises to.
+        division: "python" (ZeroDivisionError for Python numbers) or "ieee" (inf and nan for all floats).
+        overflow: "wrap" or "raise" (OverflowError).
+    """
+
+    weak_int: str = "i64"
+    weak_float: str = "f64"
+    division: str = "python"
+    overflow: str = "wrap"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of one compiled function.
+
+    Args:
+        fp: "default" (reductions may be reordered, products and sums contracted), "strict" (bit for bit as the interpreter)
+            or "fast" (any algebraic rewrite, no NaN or infinity).
+        boundscheck: whether an index is checked.
+        nogil: whether the global lock is released while the compiled code runs.
+        parallel: whether independent loops may run in parallel. Accepted; loops run serially at present.
+        debug: exact state at errors, and overflow of integers raises.
+        inline: "auto", "always" or "never".
+        cache: whether the code is kept on disk. Not part of what the code means, so not of its key.
+        numerics: what arithmetic means.
+    """
+
+    fp: str = "default"
+    boundscheck: bool = True
+    nogil: bool = False
+    parallel: bool = False
+    debug: bool = False
+    inline: str = "auto"
+    cache: bool = True
+    numerics: Numerics = Numerics()
+
+    def replace(self, **changes: object) -> Self:
+        """A copy with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+    def key(self) -> str:
+        """A text that is equal for options that compile to the same code."""
+        parts = [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self) if f.name != "cache"]
+        return ";".join(parts)
