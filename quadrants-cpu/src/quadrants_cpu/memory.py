@@ -21,7 +21,7 @@ class HostMemory:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._blocks: dict[int, ctypes.Array[ctypes.c_char]] = {}
+        self._blocks: dict[int, tuple[int, ctypes.Array[ctypes.c_char]]] = {}
 
     def allocate(self, nbytes: int, alignment: int = ALIGNMENT) -> int:
         """The address of a new block of at least `nbytes` bytes, zeroed; MemoryError where there is no room."""
@@ -34,7 +34,7 @@ class HostMemory:
         block = ctypes.create_string_buffer(max(nbytes, 1) + alignment)
         address = -(-ctypes.addressof(block) // alignment) * alignment
         with self._lock:
-            self._blocks[address] = block
+            self._blocks[address] = (nbytes, block)
         return address
 
     def free(self, address: int) -> None:
@@ -63,9 +63,8 @@ class HostMemory:
     def _inside(self, address: int, nbytes: int) -> int:
         """`address`, after checking that `nbytes` from it lie inside one live block."""
         with self._lock:
-            for start, block in self._blocks.items():
-                end = ctypes.addressof(block) + len(block)
-                if start <= address and address + nbytes <= end:
+            for start, (size, _) in self._blocks.items():
+                if start <= address and address + nbytes <= start + size:
                     return address
         raise ValueError(f"{nbytes} bytes at {address:#x} do not lie in a live block")
 
