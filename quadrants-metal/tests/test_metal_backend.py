@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from quadrants.backend.contract import Device, Target, missing_members
 from quadrants.diagnostics import BackendUnavailable, Code
 from quadrants_metal import MetalBackend

@@ -8,6 +8,7 @@ import pickle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from quadrants.backend import Artifact, Availability, Backend, Capabilities, Target
 from quadrants.backend.contract import MEMBERS, missing_members
 

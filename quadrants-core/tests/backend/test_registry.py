@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from quadrants._version import __version__
 from quadrants.backend import Availability, BackendInfo, backends, get_backend
 from quadrants.backend.contract import missing_members

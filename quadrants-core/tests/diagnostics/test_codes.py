@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from quadrants.diagnostics import Code
 from quadrants.diagnostics.catalogue import ENTRIES
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import pytest
+
 from quadrants import config
 from quadrants.config import Config
 from quadrants.diagnostics import Code, QuadrantsWarning, SettingError

@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+
 from quadrants.diagnostics import (
     BackendUnavailable,
     CacheError,

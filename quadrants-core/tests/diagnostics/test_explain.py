@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.diagnostics.explain import render
 

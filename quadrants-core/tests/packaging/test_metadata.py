@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from quadrants._version import __version__
 
 ROOT = Path(__file__).resolve().parents[3]

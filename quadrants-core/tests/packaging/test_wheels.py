@@ -11,6 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
 from quadrants._version import __version__
 
 ROOT = Path(__file__).resolve().parents[3]

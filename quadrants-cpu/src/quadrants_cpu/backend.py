@@ -16,7 +16,6 @@ from typing import Any
 from quadrants import config
 from quadrants.backend.contract import Availability, Capabilities, Device, DeviceMemory, Event, Stream, Target
 from quadrants.diagnostics import BackendError, Code
-
 from quadrants_cpu.memory import HostEvent, HostMemory, HostStream
 
 ARCHES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
