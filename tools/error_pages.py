@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from quadrants.diagnostics.codes import Code, Entry, Family
+from quadrants.diagnostics.catalogue.entry import Entry
+from quadrants.diagnostics.codes import Code, Family
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "errors"
 

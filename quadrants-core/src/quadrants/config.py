@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
@@ -70,14 +69,16 @@ def parse_level(text: str) -> str:
     return word
 
 
-@dataclass(frozen=True, slots=True)
 class Setting:
     """One row of the table. `default` is typed already, and None where the default depends on the machine."""
 
-    name: str
-    parse: Callable[[str], Any]
-    default: Any
-    help: str
+    __slots__ = ("default", "help", "name", "parse")
+
+    def __init__(self, name: str, parse: Callable[[str], Any], default: Any, help: str) -> None:
+        self.name = name
+        self.parse = parse
+        self.default = default
+        self.help = help
 
     @property
     def variable(self) -> str:

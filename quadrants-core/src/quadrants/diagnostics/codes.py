@@ -1,14 +1,17 @@
 """The table of diagnostic codes.
 
-Takes nothing; gives `Code`, one member for each kind of diagnostic, and `Entry`, its texts. A number is never reused and
+Takes nothing; gives `Code`, one member for each kind of diagnostic. A number is never reused and
 never changes its meaning; a code that is no longer raised keeps its place. The texts live in `diagnostics.catalogue`,
 one module a family, and are loaded when a text is first asked for, so that importing this module stays cheap.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from quadrants.diagnostics.catalogue.entry import Entry
 
 
 class Family(Enum):
@@ -19,17 +22,6 @@ class Family(Enum):
     VALUES = 3
     BACKENDS = 4
     ENVIRONMENT = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """The texts of one code. `example` is a program that shows the diagnostic, `hint` the usual way out."""
-
-    code: Code
-    title: str
-    explanation: str
-    example: str
-    hint: str
 
 
 class Code(Enum):

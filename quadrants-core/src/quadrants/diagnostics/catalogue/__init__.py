@@ -7,7 +7,8 @@ it runs after `import numpy as np` and `import quadrants as qd`; one that needs 
 from __future__ import annotations
 
 from quadrants.diagnostics.catalogue import backends, environment, syntax, types, values
-from quadrants.diagnostics.codes import Code, Entry
+from quadrants.diagnostics.catalogue.entry import Entry
+from quadrants.diagnostics.codes import Code
 
 ENTRIES: dict[Code, Entry] = {
     entry.code: entry for module in (syntax, types, values, backends, environment) for entry in module.ENTRIES

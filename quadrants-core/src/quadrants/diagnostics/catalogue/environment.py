@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from quadrants.diagnostics.codes import Code, Entry
+from quadrants.diagnostics.catalogue.entry import Entry
+from quadrants.diagnostics.codes import Code
 
 ENTRIES = (
     Entry(
