@@ -1,0 +1,137 @@
+"""LLVM IR text to machine code. The only module of the package that talks to LLVM, which is imported on first use.
+
+Takes a whole module as text; gives the bytes of a relocatable object (ELF on Linux), position-independent, for the small code
+model. The text is parsed and verified first: an error in it is raised as `InternalError`, since LLVM ends the process on
+what it cannot handle. Safe to call from several threads: each compilation has a context of its own.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import time
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from quadrants.diagnostics import Code, InternalError
+from quadrants.host.target import Target, host_target
+
+#: The labels of the heads of loops, as `lower` writes them: a module without one needs no loop passes.
+_LOOP = re.compile(r"^(?:for|loop)[0-9]+:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class CodegenResult:
+    """A compiled module.
+
+    Args:
+        object_bytes: the relocatable object.
+        parse_seconds: reading and verifying the text.
+        optimise_seconds: LLVM's passes.
+        emit_seconds: instruction selection to bytes.
+    """
+
+    object_bytes: bytes
+    parse_seconds: float
+    optimise_seconds: float
+    emit_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Which of LLVM's passes run.
+
+    Args:
+        level: 0 to 3, as in -O3.
+        loops: whether loops are vectorised, interleaved and unrolled.
+        slp: whether straight-line code is vectorised.
+    """
+
+    level: int
+    loops: bool
+    slp: bool
+
+
+def pipeline_for(text: str, opt_level: int) -> Pipeline:
+    """The passes that pay for this text."""
+    if opt_level < 2:
+        return Pipeline(opt_level, loops=False, slp=False)
+    loops = _LOOP.search(text) is not None
+    return Pipeline(opt_level if loops else min(opt_level, 2), loops=loops, slp=True)
+
+
+def compile_ir(text: str, *, opt_level: int = 3, target: Target | None = None) -> CodegenResult:
+    """Compile a module to an object."""
+    target = target or host_target()
+    start = time.perf_counter()
+    with _parsed(text, target) as module:
+        parsed = time.perf_counter()
+        _optimise(module, target, pipeline_for(text, opt_level))
+        optimised = time.perf_counter()
+        data = _machine(target).emit_object(module)
+    return CodegenResult(data, parsed - start, optimised - parsed, time.perf_counter() - optimised)
+
+
+def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> str:
+    """The LLVM IR after LLVM's passes."""
+    target = target or host_target()
+    with _parsed(text, target) as module:
+        _optimise(module, target, pipeline_for(text, opt_level))
+        return str(module)
+
+
+def assembly(text: str, *, opt_level: int = 3, target: Target | None = None) -> str:
+    """The assembly of the target."""
+    target = target or host_target()
+    with _parsed(text, target) as module:
+        _optimise(module, target, pipeline_for(text, opt_level))
+        return str(_machine(target).emit_assembly(module))
+
+
+@functools.cache
+def _llvm() -> ModuleType:
+    """LLVM, with the backends initialised."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    return llvm
+
+
+@functools.cache
+def _machine(target: Target) -> Any:
+    """The target machine, made once a process."""
+    llvm = _llvm()
+    if target.isa:
+        cpu, features = target.isa if target.arch == "x86_64" else "generic", ""
+    else:
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    found = llvm.Target.from_triple(target.triple)
+    return found.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small")
+
+
+def _parsed(text: str, target: Target) -> Any:
+    """The module, read and verified, for the target."""
+    llvm = _llvm()
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.verify()
+    except RuntimeError as problem:
+        raise InternalError(Code.INTERNAL, f"the compiler made LLVM IR that is not valid: {problem}") from None
+    machine = _machine(target)
+    module.triple = target.triple
+    module.data_layout = str(machine.target_data)
+    return module
+
+
+def _optimise(module: Any, target: Target, pipeline: Pipeline) -> None:
+    llvm = _llvm()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=pipeline.level)
+    tuning.loop_vectorization = pipeline.loops
+    tuning.loop_interleaving = pipeline.loops
+    tuning.loop_unrolling = pipeline.loops
+    tuning.slp_vectorization = pipeline.slp
+    builder = llvm.create_pass_builder(_machine(target), tuning)
+    passes = builder.getModulePassManager()
+    passes.run(module, builder)

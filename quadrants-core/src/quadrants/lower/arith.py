@@ -1,0 +1,303 @@
+"""Arithmetic, comparison, selection, logic, shifts and bit counting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from quadrants.ir.core import Op
+from quadrants.lower.abi import scalar_text
+from quadrants.lower.emit import Emitter, FunctionEmitter, Text
+from quadrants.lower.half import from_float, to_float
+from quadrants.lower.literal import int_text, scalar_parts
+from quadrants.types import Scalar
+
+
+def scalar(op: Op) -> Scalar:
+    """The type of the first operand, a scalar."""
+    type = op.operands[0].type
+    assert isinstance(type, Scalar)
+    return type
+
+
+def flags(e: FunctionEmitter, op: Op) -> str:
+    """The fast-math flags of a floating-point operation, with a space behind."""
+    extra = op.attrs.get("fast")
+    return f"{e.flags}{extra} " if extra else e.flags
+
+
+def is_literal(text: Text) -> bool:
+    """Whether an operand is an integer constant."""
+    return text[0] in "-0123456789"
+
+
+def _const(e: FunctionEmitter, op: Op) -> None:
+    type = op.attrs["type"]
+    assert isinstance(type, Scalar)
+    e.parts[op.results[0]] = scalar_parts(op.attrs["value"], type)
+
+
+def _float_binary(e: FunctionEmitter, op: Op, instruction: str, type: Scalar) -> Text:
+    a, b = e.one(op.operands[0]), e.one(op.operands[1])
+    if type.bits == 16:  # as NumPy does: in single precision, each result rounded
+        return from_float(e, e.let(f"{instruction} float {to_float(e, a)}, {to_float(e, b)}"))
+    return e.let(f"{instruction} {flags(e, op)}{scalar_text(type)} {a}, {b}")
+
+
+def _arithmetic(integer: str, floating: str) -> Emitter:
+    def emit(e: FunctionEmitter, op: Op) -> None:
+        type = scalar(op)
+        if type.is_float:
+            e.set(op, _float_binary(e, op, floating, type))
+            return
+        wrap = ("nsw " if type.is_signed else "nuw ") if op.attrs.get("nowrap") else ""
+        e.set(op, e.let(f"{integer} {wrap}i{type.bits} {e.one(op.operands[0])}, {e.one(op.operands[1])}"))
+
+    return emit
+
+
+def _float_only(instruction: str) -> Emitter:
+    def emit(e: FunctionEmitter, op: Op) -> None:
+        e.set(op, _float_binary(e, op, instruction, scalar(op)))
+
+    return emit
+
+
+def _neg(e: FunctionEmitter, op: Op) -> None:
+    type, a = scalar(op), e.one(op.operands[0])
+    if type.is_float:
+        # A change of sign is exact: no conversion for f16, and never 0 - a.
+        e.set(op, e.let(f"fneg {scalar_text(type)} {a}"))
+    else:
+        wrap = "nsw " if op.attrs.get("nowrap") and type.is_signed else ""
+        e.set(op, e.let(f"sub {wrap}i{type.bits} 0, {a}"))
+
+
+def _abs(e: FunctionEmitter, op: Op) -> None:
+    type, a = scalar(op), e.one(op.operands[0])
+    text = scalar_text(type)
+    if type.is_float:
+        e.set(op, e.let(f"call {text} @llvm.fabs.f{type.bits}({text} {a})"))
+    elif type.is_signed:
+        poison = "true" if op.attrs.get("nowrap") else "false"
+        e.set(op, e.let(f"call {text} @llvm.abs.{text}({text} {a}, i1 {poison})"))
+    else:
+        e.set(op, a)
+
+
+def _order(signed: str, unsigned: str, floating: str) -> Emitter:
+    """min and max: compare, then select."""
+
+    def emit(e: FunctionEmitter, op: Op) -> None:
+        type = scalar(op)
+        a, b = e.one(op.operands[0]), e.one(op.operands[1])
+        test = less(e, floating if type.is_float else signed if type.is_signed else unsigned, type, a, b)
+        text = scalar_text(type)
+        e.set(op, e.let(f"select i1 {test}, {text} {a}, {text} {b}"))
+
+    return emit
+
+
+def less(e: FunctionEmitter, comparison: str, type: Scalar, a: Text, b: Text) -> Text:
+    """Compare two scalars with an LLVM predicate."""
+    if type.is_float and type.bits == 16:
+        return e.let(f"fcmp {comparison} float {to_float(e, a)}, {to_float(e, b)}")
+    instruction = "fcmp" if type.is_float else "icmp"
+    return e.let(f"{instruction} {comparison} {scalar_text(type)} {a}, {b}")
+
+
+_FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
+_SIGNED = {"eq": "eq", "ne": "ne", "lt": "slt", "le": "sle", "gt": "sgt", "ge": "sge"}
+_UNSIGNED = {"eq": "eq", "ne": "ne", "lt": "ult", "le": "ule", "gt": "ugt", "ge": "uge"}
+
+
+def _cmp(e: FunctionEmitter, op: Op) -> None:
+    type, pred = scalar(op), str(op.attrs["pred"])
+    a, b = e.get(op.operands[0]), e.get(op.operands[1])
+    if type.is_complex:
+        part = type.part
+        both = [less(e, _FLOAT_PREDICATES[pred], part, x, y) for x, y in zip(a, b)]
+        e.set(op, e.let(f"{'and' if pred == 'eq' else 'or'} i1 {both[0]}, {both[1]}"))
+        return
+    table = _FLOAT_PREDICATES if type.is_float else _SIGNED if type.is_signed else _UNSIGNED
+    e.set(op, less(e, table[pred], type, a[0], b[0]))
+
+
+def _select(e: FunctionEmitter, op: Op) -> None:
+    condition = e.one(op.operands[0])
+    type = op.operands[1].type
+    assert isinstance(type, Scalar)
+    text = scalar_text(type.part)
+    pairs = zip(e.get(op.operands[1]), e.get(op.operands[2]))
+    e.parts[op.results[0]] = tuple(e.let(f"select i1 {condition}, {text} {a}, {text} {b}") for a, b in pairs)
+
+
+# Division
+
+
+def _safe_divisor(e: FunctionEmitter, op: Op, text: str, a: Text, b: Text) -> tuple[Text, Text]:
+    """A divisor that never traps, and whether the given one is 0 ("" if it is known not to be)."""
+    type = scalar(op)
+    if is_literal(b) and b not in ("0", "-1"):
+        return b, ""
+    zero = "" if op.attrs.get("nonzero") or b == "-1" else e.let(f"icmp eq {text} {b}, 0")
+    trap = zero
+    if type.is_signed:  # INT_MIN by -1: dividing by 1 instead gives the wrapped quotient, and remainder 0
+        low = e.let(f"icmp eq {text} {a}, {int_text(1 << (type.bits - 1), type.bits)}")
+        minus = e.let(f"icmp eq {text} {b}, -1")
+        overflow = e.let(f"and i1 {low}, {minus}")
+        trap = e.let(f"or i1 {zero}, {overflow}") if zero else overflow
+    return (e.let(f"select i1 {trap}, {text} 1, {text} {b}") if trap else b), zero
+
+
+def _power_of_two(b: Text) -> int:
+    """k if the operand is the constant 2**k, else -1."""
+    if not is_literal(b):
+        return -1
+    value = int(b)
+    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else -1
+
+
+def _needs_floor(e: FunctionEmitter, text: str, remainder: Text, divisor: Text) -> Text:
+    """Whether truncation and floor differ: the remainder is not 0, and its sign is not the divisor's."""
+    some = e.let(f"icmp ne {text} {remainder}, 0")
+    signs = e.let(f"xor {text} {remainder}, {divisor}")
+    differ = e.let(f"icmp slt {text} {signs}, 0")
+    return e.let(f"and i1 {some}, {differ}")
+
+
+def _floordiv(e: FunctionEmitter, op: Op) -> None:
+    type = scalar(op)
+    text = scalar_text(type)
+    a, b = e.one(op.operands[0]), e.one(op.operands[1])
+    if (shift := _power_of_two(b)) >= 0:
+        e.set(op, e.let(f"{'ashr' if type.is_signed else 'lshr'} {text} {a}, {shift}"))
+        return
+    divisor, zero = _safe_divisor(e, op, text, a, b)
+    if type.is_signed:
+        quotient = e.let(f"sdiv {text} {a}, {divisor}")
+        remainder = e.let(f"srem {text} {a}, {divisor}")
+        down = e.let(f"sext i1 {_needs_floor(e, text, remainder, divisor)} to {text}")
+        quotient = e.let(f"add {text} {quotient}, {down}")
+    else:
+        quotient = e.let(f"udiv {text} {a}, {divisor}")
+    e.set(op, e.let(f"select i1 {zero}, {text} 0, {text} {quotient}") if zero else quotient)
+
+
+def _mod(e: FunctionEmitter, op: Op) -> None:
+    type = scalar(op)
+    text = scalar_text(type)
+    a, b = e.one(op.operands[0]), e.one(op.operands[1])
+    if (shift := _power_of_two(b)) >= 0:
+        e.set(op, e.let(f"and {text} {a}, {(1 << shift) - 1}"))
+        return
+    divisor, _ = _safe_divisor(e, op, text, a, b)  # by 1 where it would trap: the remainder is 0
+    if type.is_signed:
+        remainder = e.let(f"srem {text} {a}, {divisor}")
+        up = e.let(f"select i1 {_needs_floor(e, text, remainder, divisor)}, {text} {divisor}, {text} 0")
+        e.set(op, e.let(f"add {text} {remainder}, {up}"))
+    else:
+        e.set(op, e.let(f"urem {text} {a}, {divisor}"))
+
+
+# Logic, shifts, bits
+
+
+def _logical(instruction: str) -> Emitter:
+    def emit(e: FunctionEmitter, op: Op) -> None:
+        text = scalar_text(scalar(op))
+        e.set(op, e.let(f"{instruction} {text} {e.one(op.operands[0])}, {e.one(op.operands[1])}"))
+
+    return emit
+
+
+def _not(e: FunctionEmitter, op: Op) -> None:
+    type = scalar(op)
+    ones = "true" if type.is_bool else "-1"
+    e.set(op, e.let(f"xor {scalar_text(type)} {e.one(op.operands[0])}, {ones}"))
+
+
+def _count_fits(e: FunctionEmitter, count: Text, bits: int) -> Text:
+    """Whether a shift count is in range; negative ones are large when taken as unsigned. "" if known."""
+    if is_literal(count) and 0 <= int(count) < bits:
+        return ""
+    return e.let(f"icmp ult i{bits} {count}, {bits}")
+
+
+def _shl(e: FunctionEmitter, op: Op) -> None:
+    bits = scalar(op).bits
+    a, count = e.one(op.operands[0]), e.one(op.operands[1])
+    fits = _count_fits(e, count, bits)
+    shifted = e.let(f"shl i{bits} {a}, {count}")
+    e.set(op, e.let(f"select i1 {fits}, i{bits} {shifted}, i{bits} 0") if fits else shifted)
+
+
+def _shr(e: FunctionEmitter, op: Op) -> None:
+    type = scalar(op)
+    bits = type.bits
+    a, count = e.one(op.operands[0]), e.one(op.operands[1])
+    fits = _count_fits(e, count, bits)
+    if type.is_signed:
+        if fits:
+            count = e.let(f"select i1 {fits}, i{bits} {count}, i{bits} {bits - 1}")
+        e.set(op, e.let(f"ashr i{bits} {a}, {count}"))
+        return
+    shifted = e.let(f"lshr i{bits} {a}, {count}")
+    e.set(op, e.let(f"select i1 {fits}, i{bits} {shifted}, i{bits} 0") if fits else shifted)
+
+
+def _bits(intrinsic: str, extra: str = "") -> Emitter:
+    def emit(e: FunctionEmitter, op: Op) -> None:
+        text = scalar_text(scalar(op))
+        a = e.one(op.operands[0])
+        if intrinsic == "bswap" and text == "i8":  # LLVM has none: a byte is its own
+            e.set(op, a)
+            return
+        e.set(op, e.let(f"call {text} @llvm.{intrinsic}.{text}({text} {a}{extra})"))
+
+    return emit
+
+
+# Complex numbers are pairs of components.
+
+
+def _complex(e: FunctionEmitter, op: Op) -> None:
+    e.parts[op.results[0]] = (e.one(op.operands[0]), e.one(op.operands[1]))
+
+
+def _part(index: int) -> Callable[[FunctionEmitter, Op], None]:
+    def emit(e: FunctionEmitter, op: Op) -> None:
+        e.set(op, e.get(op.operands[0])[index])
+
+    return emit
+
+
+EMITTERS: dict[str, Emitter] = {
+    "const": _const,
+    "add": _arithmetic("add", "fadd"),
+    "sub": _arithmetic("sub", "fsub"),
+    "mul": _arithmetic("mul", "fmul"),
+    "div": _float_only("fdiv"),
+    "rem": _float_only("frem"),
+    "floordiv": _floordiv,
+    "mod": _mod,
+    "neg": _neg,
+    "abs": _abs,
+    "min": _order("slt", "ult", "olt"),
+    "max": _order("sgt", "ugt", "ogt"),
+    "cmp": _cmp,
+    "select": _select,
+    "and": _logical("and"),
+    "or": _logical("or"),
+    "xor": _logical("xor"),
+    "not": _not,
+    "shl": _shl,
+    "shr": _shr,
+    "popcount": _bits("ctpop"),
+    "clz": _bits("ctlz", ", i1 false"),
+    "ctz": _bits("cttz", ", i1 false"),
+    "bitreverse": _bits("bitreverse"),
+    "bswap": _bits("bswap"),
+    "complex": _complex,
+    "real": _part(0),
+    "imag": _part(1),
+}

@@ -1,0 +1,73 @@
+"""What the functions of one module share while they are lowered: symbols, sites, exception classes, runtime helpers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+from quadrants.ir.core import Function, Module, Op
+from quadrants.lower import runtime
+from quadrants.lower.abi import Site, SiteKind, components
+from quadrants.lower.analysis import Exceptions
+from quadrants.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class LowerOptions:
+    """What lowering needs to know of the target and of the call.
+
+    Args:
+        native_f16: whether the target converts between half and float by an instruction (else by code of ours).
+        holds_gil: whether the function runs with the GIL held, so that `poll` may ask the interpreter.
+        atomic_refcounts: whether threads share blocks.
+    """
+
+    native_f16: bool = True
+    holds_gil: bool = True
+    atomic_refcounts: bool = False
+
+
+@cache
+def width(type: Type) -> int:
+    """How many components a value of the type has."""
+    return len(components(type))
+
+
+@dataclass(eq=False, slots=True)
+class ModuleContext:
+    """See the module's docstring.
+
+    Args:
+        module: the module.
+        options: see `LowerOptions`.
+        exceptions: which functions raise, and the class table.
+    """
+
+    module: Module
+    options: LowerOptions
+    exceptions: Exceptions
+    sites: list[Site] = field(default_factory=list)
+    declarations: dict[str, str] = field(default_factory=dict)
+    helpers: dict[str, str] = field(default_factory=dict)  # symbol -> text
+
+    def width(self, type: Type) -> int:
+        """How many components a value of the type has."""
+        return width(type)
+
+    def site(self, kind: SiteKind, function: Function, op: Op | None, **fields: object) -> int:
+        """Register a site; its number."""
+        self.sites.append(Site(kind, op.loc if op else None, function.scope, **fields))  # type: ignore[arg-type]
+        return len(self.sites) - 1
+
+    def external(self, name: str, declaration: str) -> str:
+        """Use an external symbol; the operand that names it."""
+        self.declarations.setdefault(name, declaration)
+        return "@" + name
+
+    def helper(self, name: str, *arguments: int) -> str:
+        """Use a runtime helper; the operand that names it. Its text is added to the module once."""
+        symbol = "@qd." + ".".join((name, *map(str, arguments)))
+        if symbol not in self.helpers:
+            self.helpers[symbol] = ""  # reserves the place: a helper may need others
+            self.helpers[symbol] = runtime.HELPERS[name](self, symbol, *arguments)
+        return symbol

@@ -1,0 +1,166 @@
+"""Checks and exceptions.
+
+A failing check leaves the hot path by a branch that is marked unlikely. The cold block fills a record of the context (through
+a helper out of line), then goes through the cleanup to the handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quadrants.ir.core import Op, Value
+from quadrants.lower.abi import CLASS_MASK, PAYLOAD_WORDS, PYTHON_ERROR, SiteKind, components
+from quadrants.lower.analysis import RECURSION_ERROR
+from quadrants.lower.emit import Emitter, FunctionEmitter, Text
+from quadrants.lower.half import to_float
+from quadrants.types import LiteralType, Scalar, TupleType, Type
+
+#: A component with its LLVM type; that of an unsigned integer or a boolean has a "u" before.
+Word = tuple[str, Text]
+
+_RECURSION = "maximum recursion depth exceeded in a compiled function"
+
+#: Names of the exceptions that the interpreter exports as `PyExc_<name>`.
+_BUILTIN = "builtins:"
+
+
+def words_of(e: FunctionEmitter, values: Sequence[Value]) -> list[Word]:
+    """The components of values, as words."""
+    words = []
+    for value in values:
+        unsigned = isinstance(value.type, Scalar) and not value.type.is_signed
+        for type, part in zip(components(value.type), e.get(value)):
+            words.append(("u" + type if unsigned and type[0] == "i" else type, part))
+    return words
+
+
+def as_word(e: FunctionEmitter, word: Word) -> Text:
+    """The component as an i64: integers extended by their sign, floats as the bits of a double, pointers as addresses."""
+    type, part = word
+    if type in ("i64", "ui64"):
+        return part
+    if type == "ptr":
+        return e.let(f"ptrtoint ptr {part} to i64")
+    if type == "half":
+        type, part = "float", to_float(e, part)
+    if type == "float":
+        type, part = "double", e.let(f"fpext float {part} to double")
+    if type == "double":
+        return e.let(f"bitcast double {part} to i64")
+    return e.let(f"zext {type[1:]} {part} to i64") if type[0] == "u" else e.let(f"sext {type} {part} to i64")
+
+
+def throw(e: FunctionEmitter, op: Op | None, exc: str, args: Type, payload: Sequence[Word]) -> None:
+    """Fill a record and leave the current block for the handler."""
+    if e.handling and e.module.exceptions.python_errors:
+        e.swallow(e.handling[-1])
+    number = e.module.exceptions.number(exc)
+    site = e.module.site(SiteKind.RAISE, e.function, op, exc=number, args=args)
+    words = [as_word(e, word) for word in payload[:PAYLOAD_WORDS]]
+    given = "".join(f", i64 {word}" for word in words)
+    helper = e.module.helper("raise", len(words))
+    value = e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {number}{given})")
+    e.leave(value, op.cleanup if op else ())
+
+
+def raise_in(e: FunctionEmitter, label: str, op: Op | None, exc: str, args: Type, payload: Sequence[Word] = ()) -> None:
+    """Write the cold block `label`, which raises."""
+    with e.cold_block(label):
+        throw(e, op, exc, args, payload)
+
+
+def raise_python_error_in(e: FunctionEmitter, label: str, op: Op, site: int) -> None:
+    """Write the cold block `label`: an error is set in the interpreter."""
+    with e.cold_block(label):
+        helper = e.module.helper("raise", 0)
+        value = e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {PYTHON_ERROR})")
+        e.leave(value, op.cleanup)
+
+
+def _check(e: FunctionEmitter, op: Op) -> None:
+    condition = e.one(op.operands[0])
+    if condition == "true":
+        return
+    failed = e.branch(condition, "fail")
+    raise_in(e, failed, op, str(op.attrs["exc"]), _args(op), words_of(e, op.operands[1:]))
+
+
+def _raise(e: FunctionEmitter, op: Op) -> None:
+    throw(e, op, str(op.attrs["exc"]), _args(op), words_of(e, op.operands))
+
+
+def _args(op: Op) -> Type:
+    args = op.attrs["args"]
+    assert isinstance(args, Type)
+    return args
+
+
+def _reraise(e: FunctionEmitter, op: Op) -> None:
+    e.leave(e.one(op.operands[0]), op.cleanup)
+
+
+def _poll(e: FunctionEmitter, op: Op) -> None:
+    """Ask the interpreter whether a signal came, if this thread may."""
+    if not e.module.options.holds_gil:
+        return
+    site = e.module.site(SiteKind.HOST, e.function, op)
+    check = e.module.external("PyErr_CheckSignals", "declare i32 @PyErr_CheckSignals() nounwind")
+    status = e.let(f"call i32 {check}()")
+    quiet = e.let(f"icmp eq i32 {status}, 0")
+    raise_python_error_in(e, e.branch(quiet, "interrupt"), op, site)
+
+
+def _match(e: FunctionEmitter, op: Op) -> None:
+    names = op.attrs["classes"]
+    assert isinstance(names, tuple)
+    number = e.let(f"and i32 {e.one(op.operands[0])}, {CLASS_MASK}")
+    exceptions = e.module.exceptions
+    answer = "false"
+    for candidate in exceptions.matching(names):
+        equal = e.let(f"icmp eq i32 {number}, {candidate}")
+        answer = equal if answer == "false" else e.let(f"or i1 {answer}, {equal}")
+    if exceptions.python_errors:
+        answer = _match_python(e, number, answer, names)
+    e.set(op, answer)
+
+
+def _match_python(e: FunctionEmitter, number: Text, answer: Text, names: tuple[str, ...]) -> Text:
+    """An error that is set in the interpreter is matched there, against the classes that it exports."""
+    ask, done = e.label("ask"), e.label("matched")
+    before = e.block
+    python = e.let(f"icmp eq i32 {number}, {PYTHON_ERROR}")
+    e.line(f"br i1 {python}, label %{ask}, label %{done}")
+    e.begin(ask)
+    found = "false"
+    ask_python = e.module.external("PyErr_ExceptionMatches", "declare i32 @PyErr_ExceptionMatches(ptr) nounwind")
+    for name in names:
+        if not name.startswith(_BUILTIN):
+            continue
+        symbol = "PyExc_" + name.removeprefix(_BUILTIN)
+        variable = e.module.external(symbol, f"@{symbol} = external global ptr, align 8")
+        cls = e.let(f"load ptr, ptr {variable}, align 8")
+        status = e.let(f"call i32 {ask_python}(ptr {cls})")
+        matches = e.let(f"icmp ne i32 {status}, 0")
+        found = matches if found == "false" else e.let(f"or i1 {found}, {matches}")
+    e.line(f"br label %{done}")
+    e.begin(done)
+    return e.let(f"phi i1 [ {answer}, %{before} ], [ {found}, %{ask} ]")
+
+
+def guard_stack(e: FunctionEmitter) -> None:
+    """The prologue of a recursive function: RecursionError when its frame is below the limit."""
+    frame = e.let("call ptr @llvm.frameaddress.p0(i32 0)")
+    here = e.let(f"ptrtoint ptr {frame} to i64")
+    at = e.let("getelementptr i8, ptr %ctx, i64 24")
+    limit = e.let(f"load i64, ptr {at}, align 8, !tbaa !4")
+    fits = e.let(f"icmp uge i64 {here}, {limit}")
+    raise_in(e, e.branch(fits, "overflow"), None, RECURSION_ERROR, TupleType((LiteralType(_RECURSION),)))
+
+
+EMITTERS: dict[str, Emitter] = {
+    "check": _check,
+    "raise": _raise,
+    "reraise": _reraise,
+    "poll": _poll,
+    "exc.match": _match,
+}

@@ -1,0 +1,150 @@
+"""Lowers a module: the entry point of this package.
+
+Takes a verified QIR module in which maps are expanded and ownership is explicit; gives `abi.Lowered`. Writes text only: fast, and
+without LLVM.
+"""
+
+from __future__ import annotations
+
+from quadrants.ir.core import Function, Module
+from quadrants.lower import table
+from quadrants.lower.abi import Lowered, all_components, symbol
+from quadrants.lower.analysis import analyse, function_calls
+from quadrants.lower.calls import body_name, param_list, result_text, return_by_value, return_exception, unpack
+from quadrants.lower.context import LowerOptions, ModuleContext
+from quadrants.lower.emit import FunctionEmitter, Parts, Text
+from quadrants.lower.errors import guard_stack
+
+__all__ = ["LowerOptions", "lower_module"]
+
+#: Kinds of memory that never overlap: elements of arrays, and the context. (Elements of different dtypes may.)
+_METADATA = """\
+!0 = !{!"branch_weights", i32 1048575, i32 1}
+!1 = !{!"quadrants"}
+!2 = !{!"data", !1}
+!3 = !{!2, !2, i64 0}
+!4 = !{!5, !5, i64 0}
+!5 = !{!"context", !1}
+"""
+
+_INLINE = {"always": " alwaysinline", "never": " noinline"}
+
+
+def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered:
+    """Lower every function of the module."""
+    context = ModuleContext(module, options or LowerOptions(), analyse(module))
+    called = {callee for function in module.functions.values() for callee in function_calls(function)}
+    texts = []
+    for name, function in module.functions.items():
+        if name != module.entry:
+            texts.append(_function(context, function, name))
+        elif name in called:  # it calls itself: by value, like the others
+            texts.append(_function(context, function, body_name(name, name)))
+            texts.append(_entry_wrapper(context, function))
+        else:
+            texts.append(_entry(context, function))
+    return Lowered(
+        text="\n".join((*texts, *context.helpers.values(), _METADATA)),
+        declarations=context.declarations,
+        sites=tuple(context.sites),
+        classes=tuple(context.exceptions.classes),
+        entry_symbol=module.entry,
+        entry_raises=module.entry in context.exceptions.raising,
+    )
+
+
+def _names(function: Function, context: ModuleContext) -> list[Parts]:
+    """Names for the components of the parameters."""
+    return [
+        tuple(f"%a{position}.{part}" for part in range(context.width(param.type)))
+        for position, param in enumerate(function.params)
+    ]
+
+
+def _attributes(function: Function) -> str:
+    return _INLINE.get(str(function.attrs.get("inline", "")), "") + " nounwind"
+
+
+def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
+    """The blocks of a function."""
+    for param, parts in zip(function.params, names):
+        e.parts[param] = parts
+    if function.attrs.get("recursive"):
+        guard_stack(e)
+    e.region(function.body)
+    e.finish_chains(e.handlers[0])
+
+
+def _finish(e: FunctionEmitter, header: str, error: str) -> str:
+    """The text of a function: hot blocks, the error return, cold blocks. `error` is its return type, "" for a bare status."""
+    raised = e.handlers[0].join
+    if raised.incoming:
+        (exception,) = e.begin_join(raised)
+        return_exception(e, exception, error)
+    return "\n".join((f"{header} {{", "entry:", *e.entry, *e.lines, *e.cold, "}", ""))
+
+
+def _function(context: ModuleContext, function: Function, name: str) -> str:
+    """A function in the form that is called by value."""
+    e = FunctionEmitter(context, function, table.EMITTERS)
+    raising = function.name in context.exceptions.raising
+    results = all_components(function.result_types)
+    e.return_values = lambda parts: return_by_value(e, parts, results, raising)
+    names = _names(function, context)
+    _body(e, function, names)
+    text = result_text(function.result_types, raising)
+    header = f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(function)}"
+    return _finish(e, header, text)
+
+
+def _outs(function: Function) -> tuple[tuple[str, ...], list[Text]]:
+    """The types of the components of the results, and the pointers to store them through."""
+    results = all_components(function.result_types)
+    return results, [f"%out{position}" for position in range(len(results))]
+
+
+def _store_results(e: FunctionEmitter, results: tuple[str, ...], outs: list[Text], parts: Parts) -> None:
+    for type, out, part in zip(results, outs, parts):
+        if type == "i1":
+            type, part = "i8", e.let(f"zext i1 {part} to i8")
+        e.line(f"store {type} {part}, ptr {out}")
+    e.line("ret i32 0")
+
+
+def _entry_header(function: Function, names: list[Parts], outs: list[Text]) -> str:
+    params = ", ".join((param_list(function, names), *(f"ptr noalias noundef {out}" for out in outs)))
+    return f"define internal i32 {symbol(function.name)}({params}){_attributes(function)}"
+
+
+def _entry(context: ModuleContext, function: Function) -> str:
+    """The entry function, in the host's form."""
+    e = FunctionEmitter(context, function, table.EMITTERS)
+    names = _names(function, context)
+    results, outs = _outs(function)
+    e.return_values = lambda parts: _store_results(e, results, outs, tuple(parts))
+    _body(e, function, names)
+    return _finish(e, _entry_header(function, names, outs), "i32")
+
+
+def _entry_wrapper(context: ModuleContext, function: Function) -> str:
+    """The host's form of an entry function that is also called inside the module: calls the other form."""
+    e = FunctionEmitter(context, function, table.EMITTERS)
+    names = _names(function, context)
+    results, outs = _outs(function)
+    raising = function.name in context.exceptions.raising
+    text = result_text(function.result_types, raising)
+    given = ", ".join(param_list(function, names).replace(" noalias", "").split(", "))
+    call = f"call {text} {symbol(body_name(function.name, function.name))}({given})"
+    if text == "void":
+        e.line(call)
+        parts: list[Text] = []
+    else:
+        parts = unpack(e, e.let(call), text, len(results) + raising)
+    if raising:
+        fine = e.let(f"icmp eq i32 {parts[0]}, 0")
+        failed = e.branch(fine, "raised")
+        with e.cold_block(failed):
+            e.line(f"ret i32 {parts[0]}")
+        parts = parts[1:]
+    _store_results(e, results, outs, tuple(parts))
+    return _finish(e, _entry_header(function, names, outs), "i32")

@@ -1,0 +1,23 @@
+"""The emitters by op name, and the ops that never get here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from quadrants.lower import arith, calls, cast, control, elementary, errors, memory
+from quadrants.lower.emit import Emitter
+
+_FAMILIES = (arith, cast, elementary, memory, errors, control, calls)
+
+EMITTERS: Mapping[str, Emitter] = MappingProxyType(
+    {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}
+)
+
+#: Op name -> why it is not lowered.
+UNSUPPORTED: Mapping[str, str] = MappingProxyType(
+    {
+        "map": "expanded into loops by the pass expand_maps",
+        "map_into": "expanded into loops by the pass expand_maps",
+    }
+)
