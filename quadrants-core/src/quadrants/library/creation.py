@@ -1,0 +1,162 @@
+"""Making arrays: `arange`, `linspace`, `eye`, `array`, `asarray`, `copy`, ... (`empty`, `zeros`, ... are primitives)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrants.library import raw
+from quadrants.library.support import array_of_tuple, as_array, tuple_dtype
+
+
+def arange(start, stop=None, step=None, dtype=None):
+    if stop is None:
+        return counted(0, start, 1, np.result_type(start) if dtype is None else np.dtype(dtype))
+    if step is None:
+        return counted(start, stop, 1, arange_dtype(start, stop, 1) if dtype is None else np.dtype(dtype))
+    return counted(start, stop, step, arange_dtype(start, stop, step) if dtype is None else np.dtype(dtype))
+
+
+def arange_dtype(start, stop, step):
+    """Here Python's numbers count as int64 and float64 (NumPy promotes each argument's own dtype)."""
+    return np.result_type(np.result_type(start), np.result_type(stop), np.result_type(step))
+
+
+def counted(start, stop, step, dtype):
+    n = steps(start, stop, step)
+    out = np.empty(n, dtype)
+    kind = dtype.type
+    # As NumPy does: the second element is rounded in full, and the others are multiples of their difference.
+    first = kind(start)
+    delta = kind(start + step) - first
+    for i in range(n):
+        raw.store(first + kind(i) * delta, out, i)
+    return out
+
+
+def steps(start, stop, step):
+    """How many multiples of `step` lie in [start, stop)."""
+    if step == 0:
+        raise ZeroDivisionError("division by zero" if isinstance(step, int) else "float division by zero")
+    if is_integer(start) and is_integer(stop) and is_integer(step):
+        return len(range(int(start), int(stop), int(step)))
+    length = raw.ceil((float(stop) - float(start)) / float(step))
+    if length != length:
+        raise ValueError("arange: cannot compute length")
+    if length > 9.2e18:
+        raise ValueError("Maximum allowed size exceeded")
+    return int(length) if length > 0.0 else 0
+
+
+def is_integer(x):
+    return isinstance(x, (int, np.integer))
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    work = np.result_type(np.result_type(start), np.result_type(stop), np.float64)
+    given = work if dtype is None else np.dtype(dtype)
+    out = np.empty(num, given)
+    step = fill_linspace(out, work.type(start), work.type(stop), num - 1 if endpoint else num, work, given)
+    if endpoint and num > 1:
+        out[num - 1] = floored(work.type(stop), given)
+    if retstep:
+        return out, step
+    return out
+
+
+def fill_linspace(out, start, stop, parts, work, given):
+    delta = stop - start
+    if parts <= 0:
+        for i in range(out.shape[0]):
+            raw.store(given.type(floored(start, given)), out, i)
+        return work.type(np.nan)
+    step = delta / work.type(parts)
+    for i in range(out.shape[0]):
+        # A step that underflows to zero is spread by dividing first.
+        x = work.type(i) * step if step != 0 else work.type(i) / work.type(parts) * delta
+        raw.store(given.type(floored(x + start, given)), out, i)
+    return step
+
+
+def floored(x, dtype):
+    """The value before it is converted to the dtype: rounded down for integers."""
+    return np.floor(x) if dtype.kind in "iu" else x
+
+
+def geomspace_like(exponents, base):
+    return np.power(base, exponents)
+
+
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
+    y = geomspace_like(linspace(start, stop, num, endpoint), base)
+    if dtype is None:
+        return y
+    return y.astype(dtype)
+
+
+def eye(N, M=None, k=0, dtype=float, order="C"):
+    columns = N if M is None else M
+    out = np.zeros((N, columns), dtype)
+    for i in range(max(0, -k), min(N, columns - k)):
+        out[i, i + k] = 1
+    return out
+
+
+def identity(n, dtype=None):
+    if dtype is None:
+        return eye(n, None, 0, np.float64)
+    return eye(n, None, 0, dtype)
+
+
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
+    if isinstance(object, np.ndarray):
+        out = fresh(object, dtype) if copy else as_dtype(object, dtype)
+    elif isinstance(object, (tuple, list)):
+        out = array_of_tuple(object, tuple_dtype(object) if dtype is None else np.dtype(dtype))
+    else:
+        out = np.full((), object, np.result_type(object) if dtype is None else np.dtype(dtype))
+    if ndmin > out.ndim:
+        return out.reshape((1,) * (ndmin - out.ndim) + out.shape)
+    return out
+
+
+def fresh(a, dtype):
+    """A copy that keeps the order in memory."""
+    if a.flags.f_contiguous and not a.flags.c_contiguous:
+        return as_dtype(a.T, dtype).copy().T
+    return a.copy() if dtype is None else a.astype(dtype)
+
+
+def as_dtype(a, dtype):
+    if dtype is None:
+        return a
+    if a.dtype == dtype:
+        return a
+    return a.astype(dtype)
+
+
+def asarray(a, dtype=None, order=None):
+    return as_dtype(as_array(a), dtype)
+
+
+def ascontiguousarray(a, dtype=None):
+    x = as_dtype(as_array(a), dtype)
+    if x.ndim == 0:
+        return x.reshape((1,))
+    if x.flags.c_contiguous:
+        return x
+    return x.copy()
+
+
+def asfortranarray(a, dtype=None):
+    x = as_dtype(as_array(a), dtype)
+    if x.ndim == 0:
+        return x.reshape((1,))
+    if x.flags.f_contiguous:
+        return x
+    return x.T.copy().T
+
+
+def copy(a, order="K", subok=False):
+    return fresh(as_array(a), None)

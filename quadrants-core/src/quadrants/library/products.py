@@ -1,0 +1,384 @@
+"""Products of vectors and matrices: `dot`, `matmul`, `vdot`, `inner`, `outer`, `cross`, `kron`, `trace`, `tensordot`.
+
+Matrix products run row by row over contiguous memory with the innermost loop along the columns of the result, the order
+in which the compiler vectorises and tiles best. Operands of different dtypes are promoted first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrants.library import raw
+from quadrants.library.kernels import BLOCK
+from quadrants.library.support import as_array, checked_axis, product, sum_dtype, wide_dtype
+
+
+def dot_rows(x, y, dtype):
+    """The sum of products of two rows of the same length."""
+    n = x.shape[0]
+    if dtype.kind == "b":
+        for i in range(n):
+            if raw.load(x, i) and raw.load(y, i):
+                return np.bool_(True)
+        return np.bool_(False)
+    kind = wide_dtype(dtype).type
+    if dtype.kind not in "fc":
+        whole = kind(0)
+        for i in range(n):
+            whole += kind(raw.load(x, i)) * kind(raw.load(y, i))
+        return whole
+    total = kind(0)
+    for start in range(0, n, BLOCK * 64):
+        total += dot_block(x, y, start, min(start + BLOCK * 64, n), kind)
+    return dtype.type(total)
+
+
+def dot_block(x, y, start, stop, kind):
+    whole = start + (stop - start) // 8 * 8
+    r0 = r1 = r2 = r3 = r4 = r5 = r6 = r7 = kind(0)
+    for i in range(start, whole, 8):
+        r0 += kind(raw.load(x, i)) * kind(raw.load(y, i))
+        r1 += kind(raw.load(x, i + 1)) * kind(raw.load(y, i + 1))
+        r2 += kind(raw.load(x, i + 2)) * kind(raw.load(y, i + 2))
+        r3 += kind(raw.load(x, i + 3)) * kind(raw.load(y, i + 3))
+        r4 += kind(raw.load(x, i + 4)) * kind(raw.load(y, i + 4))
+        r5 += kind(raw.load(x, i + 5)) * kind(raw.load(y, i + 5))
+        r6 += kind(raw.load(x, i + 6)) * kind(raw.load(y, i + 6))
+        r7 += kind(raw.load(x, i + 7)) * kind(raw.load(y, i + 7))
+    total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
+    for i in range(whole, stop):
+        total += kind(raw.load(x, i)) * kind(raw.load(y, i))
+    return total
+
+
+def matrix_product(x, y, out, dtype):
+    """`out = x @ y` of matrices that fit together; `out` has the dtype."""
+    rows = x.shape[0]
+    n = x.shape[1]
+    columns = y.shape[1]
+    kind = dtype.type
+    if dtype.kind == "b":
+        for i in range(rows):
+            for j in range(columns):
+                out[i, j] = dot_rows(x[i], y[:, j], dtype)
+        return
+    for i in range(rows):
+        for j in range(columns):
+            raw.store(kind(0), out, i, j)
+        for k in range(n):
+            factor = kind(raw.load(x, i, k))
+            for j in range(columns):
+                raw.store(raw.load(out, i, j) + factor * kind(raw.load(y, k, j)), out, i, j)
+
+
+def product_2d(x, y, dtype):
+    wide = wide_dtype(dtype)
+    out = np.empty((x.shape[0], y.shape[1]), wide)
+    matrix_product(x, y, out, wide)
+    return out if wide == dtype else out.astype(dtype)
+
+
+def product_2d_1d(x, y, dtype):
+    """Matrix times vector."""
+    out = np.empty(x.shape[0], dtype)
+    for i in range(x.shape[0]):
+        out[i] = dot_rows(x[i], y, dtype)
+    return out
+
+
+def product_1d_2d(x, y, dtype):
+    """Vector times matrix."""
+    return product_2d(x.reshape((1, x.shape[0])), y, dtype).reshape(-1)
+
+
+def shape_text(shape):
+    """The shape as NumPy's messages have it: (2,3)."""
+    if len(shape) == 0:
+        return "()"
+    if len(shape) == 1:
+        return f"({shape[0]},)"
+    if len(shape) == 2:
+        return f"({shape[0]},{shape[1]})"
+    return f"{shape}"
+
+
+def check_aligned(x, y, i, j):
+    if x.shape[i] != y.shape[j]:
+        raise ValueError(
+            f"shapes {shape_text(x.shape)} and {shape_text(y.shape)} not aligned: "
+            f"{x.shape[i]} (dim {i}) != {y.shape[j]} (dim {j})"
+        )
+
+
+def dot(a, b, out=None):
+    x = as_array(a)
+    y = as_array(b)
+    if x.ndim == 0 or y.ndim == 0:
+        result = x * y
+    else:
+        last = max(y.ndim - 2, 0)
+        check_aligned(x, y, x.ndim - 1, last)
+        result = aligned_dot(x, y)
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def aligned_dot(x, y):
+    dtype = np.result_type(x.dtype, y.dtype)
+    if x.ndim == 1 and y.ndim == 1:
+        return dot_rows(x, y, dtype)
+    if x.ndim == 2 and y.ndim == 2:
+        return product_2d(x, y, dtype)
+    if x.ndim == 2 and y.ndim == 1:
+        return product_2d_1d(x, y, dtype)
+    if x.ndim == 1 and y.ndim == 2:
+        return product_1d_2d(x, y, dtype)
+    left = x.reshape((product(x.shape[:-1]), x.shape[-1]))
+    if y.ndim == 1:
+        return product_2d_1d(left, y, dtype).reshape(x.shape[:-1])
+    if y.ndim == 2:
+        return product_2d(left, y, dtype).reshape(x.shape[:-1] + y.shape[1:])
+    return dot_nd(x, y, dtype)
+
+
+def dot_nd(x, y, dtype):
+    """`dot` of a right operand of three or more dimensions: the last axis of x by the last but one of y."""
+    out = np.empty(x.shape[:-1] + y.shape[:-2] + y.shape[-1:], dtype)
+    for i in np.ndindex(x.shape[:-1]):
+        for j in np.ndindex(y.shape[:-2]):
+            block = y[j]
+            for k in range(y.shape[-1]):
+                out[i + j + (k,)] = dot_rows(x[i], block[:, k], dtype)
+    return out
+
+
+def matmul(x1, x2):
+    """The operator `@`."""
+    x = as_array(x1)
+    y = as_array(x2)
+    if x.ndim == 0:
+        raise ValueError(
+            "matmul: Input operand 0 does not have enough dimensions "
+            "(has 0, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)"
+        )
+    if y.ndim == 0:
+        raise ValueError(
+            "matmul: Input operand 1 does not have enough dimensions "
+            "(has 0, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)"
+        )
+    inner = y.shape[max(y.ndim - 2, 0)]
+    if x.shape[-1] != inner:
+        raise ValueError(
+            "matmul: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            f"(n?,k),(k,m?)->(n?,m?) (size {inner} is different from {x.shape[-1]})"
+        )
+    if x.ndim <= 2 and y.ndim <= 2:
+        return aligned_dot(x, y)
+    if x.ndim == 1:
+        return stacked(x.reshape((1, x.shape[0])), y)[..., 0, :]
+    if y.ndim == 1:
+        return stacked(x, y.reshape((y.shape[0], 1)))[..., 0]
+    return stacked(x, y)
+
+
+def stacked(x, y):
+    """Products of stacks of matrices, their leading axes broadcast."""
+    outer = np.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    dtype = np.result_type(x.dtype, y.dtype)
+    wide = wide_dtype(dtype)
+    left = np.broadcast_to(x, outer + x.shape[-2:])
+    right = np.broadcast_to(y, outer + y.shape[-2:])
+    out = np.empty(outer + (x.shape[-2], y.shape[-1]), wide)
+    for index in np.ndindex(outer):
+        matrix_product(left[index], right[index], out[index], wide)
+    return out if wide == dtype else out.astype(dtype)
+
+
+def vdot(a, b):
+    x = as_array(a).reshape(-1)
+    y = as_array(b).reshape(-1)
+    if x.shape[0] != y.shape[0]:
+        raise ValueError(f"cannot reshape array of size {y.shape[0]} into shape ({x.shape[0]},)")
+    dtype = np.result_type(x.dtype, y.dtype)
+    if x.dtype.kind == "c":
+        return dot_rows(np.conj(x), y, dtype)
+    return dot_rows(x, y, dtype)
+
+
+def inner(a, b):
+    x = as_array(a)
+    y = as_array(b)
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    if x.ndim == 1 and y.ndim == 1:
+        return dot(x, y)
+    if y.ndim == 1:
+        return dot(x, y)
+    if y.ndim == 2:
+        return dot(x, y.T)
+    dtype = np.result_type(x.dtype, y.dtype)
+    check_aligned(x, y, x.ndim - 1, y.ndim - 1)
+    out = np.empty(x.shape[:-1] + y.shape[:-1], dtype)
+    for i in np.ndindex(x.shape[:-1]):
+        for j in np.ndindex(y.shape[:-1]):
+            out[i + j] = dot_rows(x[i], y[j], dtype)
+    return out
+
+
+def outer(a, b, out=None):
+    x = as_array(a).reshape(-1)
+    y = as_array(b).reshape(-1)
+    result = x.reshape((x.shape[0], 1)) * y
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product along the last axis, which has length 3 in both."""
+    x = as_array(a)
+    y = as_array(b)
+    if x.shape[-1] != 3 or y.shape[-1] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, "
+            f"but they are {x.shape[-1]} and {y.shape[-1]} dimensional instead."
+        )
+    shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    left = np.broadcast_to(x, shape + (3,))
+    right = np.broadcast_to(y, shape + (3,))
+    out = np.empty(shape + (3,), np.result_type(x.dtype, y.dtype))
+    for index in np.ndindex(shape):
+        p = left[index]
+        q = right[index]
+        r = out[index]
+        r[0] = p[1] * q[2] - p[2] * q[1]
+        r[1] = p[2] * q[0] - p[0] * q[2]
+        r[2] = p[0] * q[1] - p[1] * q[0]
+    return out
+
+
+def kron(a, b):
+    x = as_array(a)
+    y = as_array(b)
+    if x.ndim == 0 or y.ndim == 0:
+        return x * y
+    ndim = max(x.ndim, y.ndim)
+    x = x.reshape((1,) * (ndim - x.ndim) + x.shape)
+    y = y.reshape((1,) * (ndim - y.ndim) + y.shape)
+    return (x.reshape(spaced(x.shape, True)) * y.reshape(spaced(y.shape, False))).reshape(times(x.shape, y.shape))
+
+
+def spaced(shape, after):
+    """The shape with a 1 after (or before) each length."""
+    if len(shape) == 0:
+        return ()
+    if after:
+        return (shape[0], 1) + spaced(shape[1:], after)
+    return (1, shape[0]) + spaced(shape[1:], after)
+
+
+def times(p, q):
+    """The products of the lengths of two shapes."""
+    if len(p) == 0:
+        return ()
+    return (p[0] * q[0],) + times(p[1:], q[1:])
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    a = as_array(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    lines = diagonal(a, offset, axis1, axis2)
+    result_dtype = sum_dtype(a, dtype)
+    sums = np.zeros(lines.shape[:-1], result_dtype)
+    for index in np.ndindex(lines.shape[:-1]):
+        line = lines[index]
+        for i in range(line.shape[0]):
+            sums[index] += result_dtype.type(line[i])
+    result = sums[()] if sums.ndim == 0 else sums
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def diagonal(a, offset=0, axis1=0, axis2=1):
+    """The diagonals as the last axis: a copy (NumPy gives a read-only view)."""
+    a = as_array(a)
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    p = checked_axis(axis1, a.ndim)
+    q = checked_axis(axis2, a.ndim)
+    if p == q:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    moved = a.transpose(others(a.ndim, p, q, 0) + (p, q))
+    rows = moved.shape[-2]
+    columns = moved.shape[-1]
+    down = max(-offset, 0)
+    right = max(offset, 0)
+    n = max(min(rows - down, columns - right), 0)
+    out = np.empty(moved.shape[:-2] + (n,), a.dtype)
+    for index in np.ndindex(out.shape[:-1]):
+        matrix = moved[index]
+        line = out[index]
+        for i in range(n):
+            line[i] = matrix[i + down, i + right]
+    return out
+
+
+def others(ndim, p, q, i):
+    """The axes from i on that are neither p nor q."""
+    if i == ndim:
+        return ()
+    if i == p or i == q:
+        return others(ndim, p, q, i + 1)
+    return (i,) + others(ndim, p, q, i + 1)
+
+
+def tensordot(a, b, axes=2):
+    """The sum of products over the last `axes` axes of a and the first ones of b, or over pairs of axes."""
+    x = as_array(a)
+    y = as_array(b)
+    if isinstance(axes, int):
+        return contracted(x, y, axes)
+    p = axes[0] if isinstance(axes[0], tuple) else (axes[0],)
+    q = axes[1] if isinstance(axes[1], tuple) else (axes[1],)
+    return contracted(brought(x, p, True), brought(y, q, False), len(p))
+
+
+def brought(a, axes, last):
+    """The array with the axes moved to the end, or to the front."""
+    moved = front_axes(axes, a.ndim)
+    rest = rest_axes(moved, a.ndim, 0)
+    return a.transpose(rest + moved if last else moved + rest)
+
+
+def front_axes(axes, ndim):
+    if len(axes) == 0:
+        return ()
+    return (checked_axis(axes[0], ndim),) + front_axes(axes[1:], ndim)
+
+
+def rest_axes(moved, ndim, i):
+    if i == ndim:
+        return ()
+    if i in moved:
+        return rest_axes(moved, ndim, i + 1)
+    return (i,) + rest_axes(moved, ndim, i + 1)
+
+
+def contracted(x, y, n):
+    left = x.shape[: x.ndim - n]
+    right = y.shape[n:]
+    if x.shape[x.ndim - n :] != y.shape[:n]:
+        raise ValueError("shape-mismatch for sum")
+    depth = product(y.shape[:n])
+    out = product_2d(
+        x.reshape((product(left), depth)),
+        y.reshape((depth, product(right))),
+        np.result_type(x.dtype, y.dtype),
+    )
+    return out.reshape(left + right)

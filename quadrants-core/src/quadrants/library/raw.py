@@ -1,0 +1,158 @@
+"""Operations that never raise: the machine's own arithmetic, below Python's and NumPy's rules.
+
+Takes and gives scalars. Compiled code replaces each call by one operation of the IR; the bodies here give the same
+results in the interpreter. Legal only inside `quadrants.library`: `load` and `store` do not check their indices.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+import sys
+
+import numpy as np
+
+
+def _unary(ufunc):
+    def function(x):
+        with np.errstate(all="ignore"):
+            return float(ufunc(np.float64(x)))
+
+    function.__name__ = function.__qualname__ = ufunc.__name__
+    return function
+
+
+def _binary(ufunc):
+    def function(x, y):
+        with np.errstate(all="ignore"):
+            return float(ufunc(np.float64(x), np.float64(y)))
+
+    function.__name__ = function.__qualname__ = ufunc.__name__
+    return function
+
+
+def _named(function, name):
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+sqrt = _unary(np.sqrt)
+sin = _unary(np.sin)
+cos = _unary(np.cos)
+tan = _unary(np.tan)
+asin = _named(_unary(np.arcsin), "asin")
+acos = _named(_unary(np.arccos), "acos")
+atan = _named(_unary(np.arctan), "atan")
+sinh = _unary(np.sinh)
+cosh = _unary(np.cosh)
+tanh = _unary(np.tanh)
+asinh = _named(_unary(np.arcsinh), "asinh")
+acosh = _named(_unary(np.arccosh), "acosh")
+atanh = _named(_unary(np.arctanh), "atanh")
+exp = _unary(np.exp)
+exp2 = _unary(np.exp2)
+expm1 = _unary(np.expm1)
+log = _unary(np.log)
+log2 = _unary(np.log2)
+log10 = _unary(np.log10)
+log1p = _unary(np.log1p)
+cbrt = _unary(np.cbrt)
+floor = _unary(np.floor)
+ceil = _unary(np.ceil)
+trunc = _unary(np.trunc)
+rint = _unary(np.rint)
+
+pow = _named(_binary(np.power), "pow")
+atan2 = _named(_binary(np.arctan2), "atan2")
+hypot = _binary(np.hypot)
+copysign = _binary(np.copysign)
+nextafter = _binary(np.nextafter)
+fmin = _binary(np.fmin)
+fmax = _binary(np.fmax)
+fmod = _binary(np.fmod)
+div = _named(_binary(np.divide), "div")
+
+
+def erf(x):
+    return math.erf(x)
+
+
+def erfc(x):
+    return math.erfc(x)
+
+
+def gamma(x):
+    """C's tgamma: a pole gives nan, or an infinity at zero; overflow gives an infinity."""
+    x = float(x)
+    if x == 0.0:
+        return math.copysign(math.inf, x)
+    if x == -math.inf or (x < 0.0 and x == math.floor(x)):
+        return math.nan
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
+
+
+def lgamma(x):
+    """C's lgamma: a pole or overflow gives inf."""
+    try:
+        return math.lgamma(x)
+    except (ValueError, OverflowError):
+        return math.inf
+
+
+def fma(x, y, z):
+    """x*y + z, rounded once."""
+    product = float(x) * float(y)
+    if not math.isfinite(product) or not math.isfinite(z) or product == 0.0:
+        return product + float(z)
+    from fractions import Fraction
+
+    exact = Fraction(x) * Fraction(y) + Fraction(z)
+    if exact == 0:
+        return product + float(z)
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.copysign(math.inf, exact)
+
+
+def wrap(x):
+    """The integer as 64 bits hold it (in compiled code integers have 64 bits and this does nothing)."""
+    return (int(x) + 2**63) % 2**64 - 2**63
+
+
+def bits(x):
+    """The 64 bits of a float64 as a signed integer."""
+    return struct.unpack("<q", struct.pack("<d", x))[0]
+
+
+def from_bits(n):
+    """The float64 that has these 64 bits."""
+    return struct.unpack("<d", struct.pack("<q", n))[0]
+
+
+def clz(n):
+    """Leading zero bits of a signed 64-bit integer."""
+    return 64 - (int(n) % 2**64).bit_length()
+
+
+def ctz(n):
+    """Trailing zero bits of a signed 64-bit integer; 64 for zero."""
+    n = int(n) % 2**64
+    return (n & -n).bit_length() - 1 if n else 64
+
+
+def load(array, *index):
+    """`array[index]`, with every index known to be in range and not negative."""
+    return array[index]
+
+
+def store(value, array, *index):
+    """`array[index] = value`, with every index known to be in range and not negative."""
+    array[index] = value
+
+
+#: The interpreter's version, for the few texts and rules that changed.
+VERSION = sys.version_info[:2]

@@ -1,0 +1,233 @@
+"""NumPy's reductions: `sum`, `mean`, `var`, `std`, `prod`, `min`, `max`, `ptp`, `argmin`, `argmax`, `any`, `all`, ...
+
+Each takes an array, tuple or scalar, `axis` (None, an integer or a tuple of integers), `keepdims`, and where NumPy has
+them `dtype`, `ddof` and `out`. The rank of the result depends on `axis` and `keepdims`, so these must be known at compile time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrants.library import kernels, raw
+from quadrants.library.support import (
+    as_array,
+    axes_last,
+    axis_last,
+    checked_axes,
+    checked_axis,
+    deliver,
+    drop,
+    flat,
+    kept_shape,
+    mean_dtype,
+    ones_tuple,
+    product,
+    real_dtype,
+    sum_dtype,
+    wide_dtype,
+)
+
+
+def reduce(row, a, axis, keepdims, dtype, *extra):
+    """`row(line, dtype, *extra)` of every line along the axis, or of all elements in any order."""
+    if axis is None:
+        return whole(row(flat(a), dtype, *extra), a.ndim, keepdims)
+    if isinstance(axis, tuple):
+        axes = checked_axes(axis, a.ndim)
+        lines = axes_last(a, axes)
+    else:
+        axes = (checked_axis(axis, a.ndim),)
+        lines = axis_last(a, axes[0])
+    return shaped(each_line(row, lines, dtype, *extra), a.shape, axes, keepdims)
+
+
+def whole(value, ndim, keepdims):
+    """The result for all elements: a scalar, or an array with every length 1."""
+    if keepdims and ndim > 0:
+        return np.full(ones_tuple(ndim), value)
+    return value
+
+
+def shaped(result, shape, axes, keepdims):
+    """The results for an array's lines: a scalar when no axis is left."""
+    if keepdims:
+        return result.reshape(kept_shape(shape, axes))
+    if result.ndim == 0:
+        return result[()]
+    return result
+
+
+def each_line(row, lines, dtype, *extra):
+    out = np.empty(lines.shape[:-1], dtype)
+    for index in np.ndindex(lines.shape[:-1]):
+        out[index] = row(lines[index], dtype, *extra)
+    return out
+
+
+def across(pick, a, axis, dtype):
+    """Elements combined along an axis that is not the last of a C-contiguous array: whole rows at a time."""
+    kind = dtype.type
+    outer = product(a.shape[:axis])
+    n = a.shape[axis]
+    inner = product(a.shape[axis + 1 :])
+    out = np.empty(drop(a.shape, axis), dtype)
+    lines = a.reshape((outer, n, inner))
+    sums = out.reshape((outer, inner))
+    for j in range(outer):
+        for i in range(inner):
+            raw.store(kind(raw.load(lines, j, 0, i)), sums, j, i)
+        for k in range(1, n):
+            for i in range(inner):
+                raw.store(pick(raw.load(sums, j, i), kind(raw.load(lines, j, k, i))), sums, j, i)
+    return out
+
+
+def by_rows(row, pick, a, axis, keepdims, dtype, inner_dtype):
+    """As `reduce`, by whole rows (`across`) where that is the order in memory."""
+    if axis is not None and not isinstance(axis, tuple) and a.ndim > 1 and a.flags.c_contiguous:
+        front = checked_axis(axis, a.ndim)
+        if front < a.ndim - 1 and a.shape[front] > 0:
+            result = across(pick, a, front, inner_dtype).astype(dtype)
+            return shaped(result, a.shape, (front,), keepdims)
+    return reduce(row, a, axis, keepdims, dtype)
+
+
+def add(x, y):
+    return x + y
+
+
+def multiply(x, y):
+    return x * y
+
+
+def sum_(a, axis=None, dtype=None, out=None, keepdims=False):
+    a = as_array(a)
+    result_dtype = sum_dtype(a, dtype)
+    return deliver(by_rows(kernels.sum_row, add, a, axis, keepdims, result_dtype, wide_dtype(result_dtype)), out)
+
+
+def prod(a, axis=None, dtype=None, out=None, keepdims=False):
+    a = as_array(a)
+    result_dtype = sum_dtype(a, dtype)
+    return deliver(by_rows(kernels.prod_row, multiply, a, axis, keepdims, result_dtype, wide_dtype(result_dtype)), out)
+
+
+def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+    a = as_array(a)
+    result_dtype = mean_dtype(a, dtype)
+    if axis is None:
+        return deliver(reduce(kernels.mean_row, a, axis, keepdims, result_dtype), out)
+    wide = wide_dtype(result_dtype)
+    total = by_rows(kernels.sum_row, add, a, axis, keepdims, wide, wide)
+    share = total / wide.type(reduced_size(a, axis))
+    return deliver(converted(share, result_dtype), out)
+
+
+def converted(x, dtype):
+    """The array or scalar in the dtype."""
+    if isinstance(x, np.ndarray):
+        return x if x.dtype == dtype else x.astype(dtype)
+    return dtype.type(x)
+
+
+def reduced_size(a, axis):
+    """How many elements one result is made of."""
+    if axis is None:
+        return a.size
+    if isinstance(axis, tuple):
+        n = 1
+        for k in axis:
+            n *= a.shape[k]
+        return n
+    return a.shape[axis]
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    a = as_array(a)
+    return deliver(reduce(kernels.var_row, a, axis, keepdims, real_dtype(mean_dtype(a, dtype)), ddof), out)
+
+
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    a = as_array(a)
+    return deliver(reduce(kernels.std_row, a, axis, keepdims, real_dtype(mean_dtype(a, dtype)), ddof), out)
+
+
+def min_(a, axis=None, out=None, keepdims=False):
+    a = as_array(a)
+    return deliver(by_rows(kernels.min_row, kernels.lower, a, axis, keepdims, a.dtype, a.dtype), out)
+
+
+def max_(a, axis=None, out=None, keepdims=False):
+    a = as_array(a)
+    return deliver(by_rows(kernels.max_row, kernels.higher, a, axis, keepdims, a.dtype, a.dtype), out)
+
+
+def ptp(a, axis=None, out=None, keepdims=False):
+    a = as_array(a)
+    return deliver(reduce(kernels.ptp_row, a, axis, keepdims, a.dtype), out)
+
+
+def argmin(a, axis=None, out=None, *, keepdims=False):
+    a = as_array(a)
+    return deliver(arg_reduce(kernels.argmin_row, a, axis, keepdims), out)
+
+
+def argmax(a, axis=None, out=None, *, keepdims=False):
+    a = as_array(a)
+    return deliver(arg_reduce(kernels.argmax_row, a, axis, keepdims), out)
+
+
+def arg_reduce(row, a, axis, keepdims):
+    """As `reduce`, with positions counted in C order."""
+    if axis is None:
+        return whole(row(a if a.ndim == 1 else a.reshape(-1), np.dtype(np.int64)), a.ndim, keepdims)
+    return reduce(row, a, axis, keepdims, np.dtype(np.int64))
+
+
+def any_(a, axis=None, out=None, keepdims=False):
+    return deliver(reduce(kernels.any_row, as_array(a), axis, keepdims, np.dtype(np.bool_)), out)
+
+
+def all_(a, axis=None, out=None, keepdims=False):
+    return deliver(reduce(kernels.all_row, as_array(a), axis, keepdims, np.dtype(np.bool_)), out)
+
+
+def count_nonzero(a, axis=None, *, keepdims=False):
+    a = as_array(a)
+    return reduce(kernels.count_row, a, axis, keepdims, np.dtype(np.int64))
+
+
+def cumsum(a, axis=None, dtype=None, out=None):
+    a = as_array(a)
+    return deliver(accumulate(add, a, axis, sum_dtype(a, dtype)), out)
+
+
+def cumprod(a, axis=None, dtype=None, out=None):
+    a = as_array(a)
+    return deliver(accumulate(multiply, a, axis, sum_dtype(a, dtype)), out)
+
+
+def accumulate(pick, a, axis, dtype):
+    """Running results of `pick` along the axis, or over all elements in C order."""
+    if axis is None:
+        source = a if a.ndim == 1 else a.reshape(-1)
+        out = np.empty(source.shape, dtype)
+        scan(pick, source, out, dtype)
+        return out
+    front = checked_axis(axis, a.ndim)
+    out = np.empty(a.shape, dtype)
+    lines = axis_last(a, front)
+    targets = axis_last(out, front)
+    for index in np.ndindex(lines.shape[:-1]):
+        scan(pick, lines[index], targets[index], dtype)
+    return out
+
+
+def scan(pick, a, out, dtype):
+    n = a.shape[0]
+    if n > 0:
+        total = dtype.type(raw.load(a, 0))
+        raw.store(total, out, 0)
+        for i in range(1, n):
+            total = pick(total, dtype.type(raw.load(a, i)))
+            raw.store(total, out, i)

@@ -1,0 +1,95 @@
+"""Which function of the library implements a Python or NumPy callable.
+
+Takes a key, "module:qualname" of the callable as its package exposes it ("numpy:median", "numpy.linalg:det",
+"ndarray.mean" for methods); gives the implementation. Modules of the library load on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+#: (prefix of the keys, library module, names; `name=function` where the function has another name).
+_GROUPS: tuple[tuple[str, str, str], ...] = (
+    (
+        "numpy:",
+        "reductions",
+        "sum=sum_ prod mean var std min=min_ max=max_ amin=min_ amax=max_ ptp argmin argmax any=any_ all=all_"
+        " count_nonzero cumsum cumprod",
+    ),
+    (
+        "ndarray.",
+        "reductions",
+        "sum=sum_ prod mean var std min=min_ max=max_ argmin argmax any=any_ all=all_ cumsum cumprod",
+    ),
+    ("numpy:", "statistics", "median percentile quantile average cov corrcoef"),
+    (
+        "numpy:",
+        "creation",
+        "arange linspace logspace eye identity array asarray asanyarray=asarray ascontiguousarray asfortranarray copy",
+    ),
+    ("numpy:", "products", "dot matmul vdot inner outer cross kron trace diagonal tensordot"),
+    ("ndarray.", "products", "dot trace diagonal"),
+    ("numpy:", "sorting", "sort argsort"),
+    ("ndarray.", "sorting", "sort=sort_in_place argsort"),
+    ("numpy:", "rounding", "round=round_ around=round_"),
+    ("ndarray.", "rounding", "round=round_"),
+    ("math:", "integers", "gcd lcm factorial comb perm isqrt"),
+    (
+        "math:",
+        "pymath",
+        "sqrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp exp2 expm1 log log2 log10 log1p cbrt"
+        " erf erfc gamma lgamma fabs copysign nextafter ulp fmod remainder pow fma hypot dist isclose isnan isinf isfinite"
+        " floor ceil trunc degrees radians modf frexp ldexp prod sumprod fsum",
+    ),
+    (
+        "cmath:",
+        "complexes",
+        "sqrt exp log log10 sin cos tan sinh cosh tanh asin acos atan asinh acosh atanh phase polar rect isnan isinf"
+        " isfinite isclose",
+    ),
+)
+
+
+def _entries() -> dict[str, str]:
+    table = {}
+    for prefix, module, names in _GROUPS:
+        for name in names.split():
+            original, _, function = name.partition("=")
+            table[prefix + original] = f"quadrants.library.{module}:{function or original}"
+    return table
+
+
+#: Key of the original -> "module:function" of the implementation.
+TABLE: Mapping[str, str] = MappingProxyType(_entries())
+
+
+def lookup(key: str) -> types.FunctionType | None:
+    """The implementation of a key, or None."""
+    target = TABLE.get(key)
+    if target is None:
+        return None
+    module, _, name = target.partition(":")
+    return getattr(importlib.import_module(module), name)
+
+
+def key_of(function: Callable[..., object]) -> str | None:
+    """The key of a callable: a function, builtin, ufunc, or method of ndarray (bound or not); None for anything else."""
+    if isinstance(function, np.ufunc):
+        return f"numpy:{function.__name__}"
+    owner = getattr(function, "__objclass__", None)
+    if owner is None and isinstance(function, types.BuiltinMethodType):
+        owner = type(function.__self__) if isinstance(function.__self__, np.ndarray) else None
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    if not isinstance(name, str):
+        return None
+    if owner is not None:
+        return (
+            f"ndarray.{function.__name__}" if issubclass(owner, np.ndarray) else f"{owner.__name__}.{function.__name__}"
+        )
+    module = getattr(function, "__module__", None)
+    return f"{module}:{name}" if isinstance(module, str) else None

@@ -1,0 +1,149 @@
+"""Arithmetic of scalars where Python's or NumPy's rule is more than one machine operation.
+
+`python_*` follow CPython's float and int objects (a zero divisor is checked by the caller); `numpy_*` follow NumPy's
+scalars and ufuncs, which never raise. All take and give scalars of one type.
+"""
+
+from __future__ import annotations
+
+import math
+
+from quadrants.library import raw
+
+
+def float_mod(x, y):
+    """Python's `x % y` of floats, y not zero: the sign of the result is that of y."""
+    mod = raw.fmod(x, y)
+    if mod != 0.0:
+        if (y < 0.0) != (mod < 0.0):
+            mod += y
+        return mod
+    return raw.copysign(0.0, y)
+
+
+def float_floordiv(x, y):
+    """Python's `x // y` of floats, y not zero."""
+    mod = raw.fmod(x, y)
+    quotient = (x - mod) / y
+    if mod != 0.0 and (y < 0.0) != (mod < 0.0):
+        quotient -= 1.0
+    if quotient != 0.0:
+        whole = raw.floor(quotient)
+        if quotient - whole > 0.5:
+            whole += 1.0
+        return whole
+    return raw.copysign(0.0, raw.div(x, y))
+
+
+def float_divmod(x, y):
+    return float_floordiv(x, y), float_mod(x, y)
+
+
+def numpy_float_mod(x, y):
+    """NumPy's remainder of floats: nan for a zero divisor."""
+    mod = raw.fmod(x, y)
+    if y == 0.0:
+        return mod
+    if mod != 0.0:
+        if (y < 0.0) != (mod < 0.0):
+            mod += y
+        return mod
+    return raw.copysign(0.0, y)
+
+
+def numpy_float_floordiv(x, y):
+    """NumPy's floor_divide of floats: x / y for a zero divisor."""
+    if y == 0.0:
+        return raw.div(x, y)
+    mod = raw.fmod(x, y)
+    quotient = raw.div(x - mod, y)
+    if mod != 0.0 and (y < 0.0) != (mod < 0.0):
+        quotient -= 1.0
+    if quotient != 0.0:
+        whole = raw.floor(quotient)
+        if quotient - whole > 0.5:
+            whole += 1.0
+        return whole
+    return raw.copysign(0.0, raw.div(x, y))
+
+
+def numpy_float_divmod(x, y):
+    return numpy_float_floordiv(x, y), numpy_float_mod(x, y)
+
+
+def int_pow(base, exponent):
+    """`base ** exponent` of integers, exponent not negative; wraps at 64 bits."""
+    result = 1
+    while exponent > 0:
+        if exponent & 1:
+            result = raw.wrap(result * base)
+        exponent >>= 1
+        if exponent > 0:
+            base = raw.wrap(base * base)
+    return result
+
+
+def int_pow_mod(base, exponent, modulus):
+    """`pow(base, exponent, modulus)`: exponent not negative, modulus not zero and below 2**31 in size."""
+    result = 1 % modulus
+    base = base % modulus
+    while exponent > 0:
+        if exponent & 1:
+            result = result * base % modulus
+        exponent >>= 1
+        base = base * base % modulus
+    return result
+
+
+def float_pow_int(base, exponent):
+    """`base ** exponent` of a float and an integer; never raises.
+
+    Small exponents multiply (at most a few rounding errors); all others go to the C library's pow.
+    """
+    if exponent == 2:
+        return base * base
+    if exponent == 1:
+        return base
+    if exponent == 0:
+        return 1.0
+    return raw.pow(base, float(exponent))
+
+
+def python_float_pow(x, y):
+    """Python's `x ** y` of floats where the result is real; raises as Python does."""
+    if x == 0.0 and y < 0.0:
+        if raw.VERSION >= (3, 14):
+            raise ZeroDivisionError("zero to a negative power")
+        raise ZeroDivisionError("0.0 cannot be raised to a negative power")
+    result = raw.pow(x, y)
+    if math.isinf(result) and not math.isinf(x) and not math.isinf(y):
+        raise OverflowError(34, "Numerical result out of range")
+    return result
+
+
+def float_to_int(x):
+    """Python's `int(x)` of a float: towards zero, as 64 bits hold it."""
+    if x != x:
+        raise ValueError("cannot convert float NaN to integer")
+    if x - x != 0.0:
+        raise OverflowError("cannot convert float infinity to integer")
+    return int(x)
+
+
+def round_half_even(x):
+    """Python's `round(x)` of a float: an integer."""
+    return float_to_int(raw.rint(x))
+
+
+def split(x):
+    """Veltkamp's split: two floats of 26 bits that add up to x."""
+    c = 134217729.0 * x
+    high = c - (c - x)
+    return high, x - high
+
+
+def product_error(x, y, product):
+    """x*y - product, exactly (Dekker), where nothing overflows or is subnormal."""
+    xh, xl = split(x)
+    yh, yl = split(y)
+    return ((xh * yh - product) + xh * yl + xl * yh) + xl * yl
