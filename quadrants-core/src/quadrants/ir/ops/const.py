@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from quadrants.ir.opdef import Attr, AttrKind, OpDef
 from quadrants.ir.ops import rules
+from quadrants.ir.values import canonical, zero
 from quadrants.types import RefType, Scalar, Type
+
+if TYPE_CHECKING:
+    from quadrants.ir.core import Op
 
 
 def _const(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
@@ -21,6 +27,14 @@ def _zero(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tup
     if isinstance(type, RefType) or not rules.is_machine(type):
         raise TypeError(f"attribute 'type' must be a machine type, not {type}")
     return (type,)
+
+
+def _const_value(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (canonical(op.attrs["type"], op.attrs["value"]),)  # type: ignore[arg-type]
+
+
+def _zero_value(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return (zero(op.attrs["type"]),)  # type: ignore[arg-type]
 
 
 def misfit(value: object, type: Scalar) -> str | None:
@@ -43,6 +57,7 @@ DEFS = (
     OpDef(
         "const",
         _const,
+        reference=_const_value,
         attrs=(Attr("value", AttrKind.NUMBER), Attr("type", AttrKind.TYPE)),
         doc="The value, rounded to the type. Ints are in the range of the type.",
         derivative="zero",
@@ -50,6 +65,7 @@ DEFS = (
     OpDef(
         "zero",
         _zero,
+        reference=_zero_value,
         attrs=(Attr("type", AttrKind.TYPE),),
         doc="The zero value of any machine type: 0, False, no exception, no string, or an array without memory, all dims 0.",
         derivative="zero",

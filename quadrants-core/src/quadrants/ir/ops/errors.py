@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from quadrants.ir.boxing import box, resolve
 from quadrants.ir.opdef import Attr, AttrKind, Effect, OpDef
 from quadrants.ir.ops import rules
-from quadrants.ir.ops.memory import CHECKED, WRAP
+from quadrants.ir.ops.memory import CHECKED, WRAP, element_index
+from quadrants.ir.values import Raised
 from quadrants.types import BOOL, EXC, I64, TupleType, Type
 
 if TYPE_CHECKING:
@@ -63,6 +65,51 @@ def _is_checked(op: Op) -> bool:
     return bool(op.attr("checked"))
 
 
+def _exception(op: Op, leaves: tuple[Any, ...]) -> Raised:
+    args = op.attrs["args"]
+    assert isinstance(args, TupleType)
+    return Raised(str(op.attrs["exc"]), box(args, iter(leaves)), op.loc)
+
+
+def _do_check(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values[0]:
+        raise _exception(op, values[1:])
+    return ()
+
+
+def _do_raise(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    raise _exception(op, values)
+
+
+def _do_reraise(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    raise values[0]
+
+
+def _do_index(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    index, size = values
+    if not (op.attr("checked") or op.attr("wrap")):
+        return (index,)
+    axis = op.attr("axis")
+    return (element_index(index, size, axis, op, "tuple index out of range" if op.attr("tuple") else ""),)
+
+
+def is_instance(cls: str, name: str) -> bool:
+    """Whether exceptions of the class (all by name) are instances of the class called `name`."""
+    if cls == name:
+        return True
+    try:
+        return issubclass(resolve(cls), resolve(name))
+    except (LookupError, TypeError):  # a class that has no name at module level is only itself
+        return False
+
+
+def _do_match(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    (exception,) = values
+    classes = op.attrs["classes"]
+    assert isinstance(classes, tuple)
+    return (exception is not None and any(is_instance(exception.cls, name) for name in classes),)
+
+
 _EXC = Attr("exc", AttrKind.STR)
 _ARGS = Attr("args", AttrKind.TYPE)
 
@@ -70,6 +117,7 @@ DEFS = (
     OpDef(
         "check",
         _check,
+        reference=_do_check,
         effects=Effect.RAISES,
         attrs=(_EXC, _ARGS),
         doc="Raises unless the first operand is true. The other operands are the leaves of the exception's arguments.",
@@ -78,6 +126,7 @@ DEFS = (
     OpDef(
         "raise",
         _raise,
+        reference=_do_raise,
         effects=Effect.RAISES | Effect.CONTROL,
         terminator=True,
         attrs=(_EXC, _ARGS),
@@ -87,6 +136,7 @@ DEFS = (
     OpDef(
         "reraise",
         _reraise,
+        reference=_do_reraise,
         effects=Effect.RAISES | Effect.CONTROL,
         terminator=True,
         doc="Raises a caught exception again.",
@@ -95,6 +145,7 @@ DEFS = (
     OpDef(
         "index",
         _index,
+        reference=_do_index,
         effects=Effect.RAISES,
         may_raise=_is_checked,
         attrs=(
@@ -110,6 +161,7 @@ DEFS = (
     OpDef(
         "poll",
         _poll,
+        reference=lambda op, values: (),
         effects=Effect.RAISES | Effect.HOST,
         doc="Raises KeyboardInterrupt if the user asked for it. Inserted late by a pass.",
         derivative="none: after differentiation",
@@ -117,6 +169,7 @@ DEFS = (
     OpDef(
         "exc.match",
         _match,
+        reference=_do_match,
         attrs=(Attr("classes", AttrKind.STRS),),
         doc="Whether the exception is an instance of one of the classes.",
         derivative="none: a truth value",

@@ -5,8 +5,22 @@ The errors of Python's `math` module are explicit checks around these.
 
 from __future__ import annotations
 
-from quadrants.ir.opdef import OpDef
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadrants.ir.opdef import OpDef, Reference
 from quadrants.ir.ops import rules
+from quadrants.ir.ops.semantics import operand_scalar, plain
+from quadrants.ir.rounding import round_to
+from quadrants.ir.values import canonical
+from quadrants.types import F32, Scalar
+
+if TYPE_CHECKING:
+    from quadrants.ir.core import Op
 
 #: name -> (meaning, derivative by the operand a)
 UNARY: dict[str, tuple[str, str]] = {
@@ -50,25 +64,111 @@ BINARY: dict[str, tuple[str, str]] = {
     "atan2": ("angle of the point (b, a)", "(da * b - db * a) / (a * a + b * b)"),
     "hypot": ("sqrt(a * a + b * b) without overflow; inf if either is infinite", "(a * da + b * db) / y"),
     "copysign": ("the size of a with the sign of b", "da with the sign of a * b"),
-    "nextafter": ("the next float from a toward b", "da"),
+    "nextafter": ("the next float of the operands' own width from a toward b", "da"),
     "fmin": ("the smaller; a NaN only if both are", "da if a is smaller else db"),
     "fmax": ("the larger; a NaN only if both are", "da if a is larger else db"),
 }
+
+
+def _gamma(a: float) -> float:
+    if a == 0:
+        return math.copysign(math.inf, a)
+    try:
+        return math.gamma(a)
+    except OverflowError:
+        return math.inf
+    except ValueError:  # a negative integer, or -inf
+        return math.nan
+
+
+def _lgamma(a: float) -> float:
+    try:
+        return math.lgamma(a)
+    except (OverflowError, ValueError):  # too large, or an integer up to 0
+        return math.inf
+
+
+def _fma(a: float, b: float, c: float, bits: int) -> float:
+    if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
+        return a * b + c if not (math.isfinite(a) and math.isfinite(b)) else c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    return round_to(exact, bits) if exact else a * b + c
+
+
+def _narrow(type: Scalar, value: Any) -> Any:
+    """The result in the width of the operands; f16 goes through f32."""
+    return canonical(type, canonical(F32, value) if type.bits == 16 else value)
+
+
+def _in_double(function: Callable[..., Any]) -> Reference:
+    """Computed in f64."""
+
+    def reference(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (_narrow(operand_scalar(op), function(*(np.float64(value) for value in values))),)
+
+    return reference
+
+
+def _fused(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    type = operand_scalar(op)
+    a, b, c = map(float, values)
+    return (_narrow(type, _fma(a, b, c, max(type.bits, 32))),)
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "erf": math.erf,
+    "erfc": math.erfc,
+    "gamma": _gamma,
+    "lgamma": _lgamma,
+    "pow": np.power,
+    "atan2": np.arctan2,
+}
+
+#: Exact in every width, so not through f64 (and NaN signs and neighbours are those of the width).
+_EXACT = {"copysign": np.copysign, "nextafter": np.nextafter, "fmin": np.fmin, "fmax": np.fmax}
+
+
+def _reference(name: str) -> Reference:
+    if name in _EXACT:
+        return plain(_EXACT[name])
+    return _in_double(_FUNCTIONS.get(name) or getattr(np, name))
+
 
 _ATTRS = (rules.FAST,)
 
 DEFS = (
     *(
-        OpDef(f"math.{name}", rules.same(1, rules.is_float, "a float"), attrs=_ATTRS, doc=doc, derivative=derivative)
+        OpDef(
+            f"math.{name}",
+            rules.same(1, rules.is_float, "a float"),
+            reference=_reference(name),
+            attrs=_ATTRS,
+            doc=doc,
+            derivative=derivative,
+        )
         for name, (doc, derivative) in UNARY.items()
     ),
     *(
-        OpDef(f"math.{name}", rules.same(2, rules.is_float, "floats"), attrs=_ATTRS, doc=doc, derivative=derivative)
+        OpDef(
+            f"math.{name}",
+            rules.same(2, rules.is_float, "floats"),
+            reference=_reference(name),
+            attrs=_ATTRS,
+            doc=doc,
+            derivative=derivative,
+        )
         for name, (doc, derivative) in BINARY.items()
     ),
     OpDef(
         "math.fma",
         rules.same(3, rules.is_float, "floats"),
+        reference=_fused,
         attrs=_ATTRS,
         doc="a * b + c, rounded once",
         derivative="da * b + a * db + dc",

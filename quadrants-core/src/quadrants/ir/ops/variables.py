@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from quadrants.ir.opdef import Effect, OpDef
 from quadrants.ir.ops import rules
+from quadrants.ir.values import Variable
 from quadrants.types import RefType, Type
+
+if TYPE_CHECKING:
+    from quadrants.ir.core import Op
 
 
 def _reference(type: Type) -> RefType:
@@ -33,20 +39,32 @@ def _set(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tupl
     return ()
 
 
+def _change(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    values[0].value = values[1]
+    return ()
+
+
 DEFS = (
     OpDef(
         "var",
         _var,
+        reference=lambda op, values: (Variable(values[0]),),
         effects=Effect.ALLOCATES,
         doc="A new variable that holds the operand. It never leaves the function, and is neither yielded nor carried.",
         derivative="a variable for the derivative",
     ),
     OpDef(
-        "var.get", _get, effects=Effect.READS, doc="What the variable holds.", derivative="var.get of the derivative"
+        "var.get",
+        _get,
+        reference=lambda op, values: (values[0].value,),
+        effects=Effect.READS,
+        doc="What the variable holds.",
+        derivative="var.get of the derivative",
     ),
     OpDef(
         "var.set",
         _set,
+        reference=_change,
         effects=Effect.WRITES,
         doc="Let the variable hold the value.",
         derivative="var.set of the derivative",

@@ -1,0 +1,223 @@
+"""What the reference semantics compute with.
+
+A machine value is: bool for `bool`; int in the range of the type for integers; a NumPy scalar of the exact width for floats
+and complex numbers; `InterpArray` for arrays; `Raised` (or None, the zero value) for `exc`; str (or None) for `str`;
+`Variable` for `ref`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from quadrants.ir.core import Loc, Scope
+from quadrants.types import ArrayType, ExcType, RefType, Scalar, StrType, Type
+from quadrants.types.dtypes import dtype_of
+
+#: What memory that was never written holds: no plausible number, and NaN as a float16.
+GARBAGE = 0xFD
+
+
+class InterpError(Exception):
+    """The interpreter cannot go on: a limit, a broken promise, or a leak. Not an exception of the program."""
+
+
+class Undefined(InterpError):
+    """The program does what the definition of an op leaves undefined: a promise of whoever made the op is broken."""
+
+
+class Raised(Exception):
+    """An exception of the program: "module:qualname" of its class, its arguments, where, and the calls that led there."""
+
+    def __init__(self, cls: str, values: tuple[object, ...] = (), loc: Loc | None = None) -> None:
+        super().__init__(cls, values)
+        self.cls = cls
+        self.values = values
+        self.loc = loc
+        self.trace: list[tuple[Scope, Loc | None]] = []
+
+    def __str__(self) -> str:
+        return f"{self.cls}({', '.join(map(repr, self.values))}) {self.loc or ''}".rstrip()
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """A piece of memory.
+
+    Args:
+        data: its bytes.
+        external: whether it belongs to the caller, and so is neither counted nor freed.
+        keep: what owns the bytes, when they are external.
+    """
+
+    data: np.ndarray
+    external: bool = False
+    keep: object = None
+    refcount: int = 1
+    freed: bool = False
+
+    def retain(self) -> None:
+        if self.freed:
+            raise Undefined("retains memory that was freed")
+        self.refcount += not self.external
+
+    def release(self) -> None:
+        if self.freed:
+            raise Undefined("releases memory that was freed")
+        self.refcount -= not self.external
+        self.freed = self.refcount == 0
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """The content of a `ref`."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class InterpArray:
+    """An array value. `block` is None for the zero value."""
+
+    type: ArrayType
+    block: Block | None
+    offset: int
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+
+    def numpy(self) -> np.ndarray:
+        """The array as NumPy sees it, on the same memory."""
+        if self.block is None or 0 in self.dims:
+            return np.empty(self.dims, dtype_of(self.type.dtype))
+        return np.ndarray(self.dims, dtype_of(self.type.dtype), self.block.data, self.offset, self.strides)
+
+    def bounds(self) -> tuple[int, int]:
+        """The lowest byte and the one after the highest, in the block; an empty range if there are no elements."""
+        if 0 in self.dims:
+            return self.offset, self.offset
+        steps = [stride * (dim - 1) for stride, dim in zip(self.strides, self.dims)]
+        low = self.offset + sum(min(step, 0) for step in steps)
+        return low, self.offset + sum(max(step, 0) for step in steps) + self.type.dtype.itemsize
+
+    def load(self, indices: Sequence[int]) -> Any:
+        """The element at the indices, each in [0, n)."""
+        return canonical(self.type.dtype, self._element(indices)[()])
+
+    def store(self, value: Any, indices: Sequence[int]) -> None:
+        self._element(indices)[()] = value
+
+    def _element(self, indices: Sequence[int]) -> np.ndarray:
+        for index, dim in zip(indices, self.dims):
+            if not 0 <= index < dim:
+                raise Undefined(f"the index {index} is outside of the size {dim}")
+        place = self.offset + sum(index * stride for index, stride in zip(indices, self.strides))
+        if self.block is None:
+            raise Undefined("reaches into an array without memory")
+        if self.block.freed:
+            raise Undefined("reaches into memory that was freed")
+        if not 0 <= place <= self.block.data.nbytes - self.type.dtype.itemsize:
+            raise Undefined(f"reaches byte {place} of {self.block.data.nbytes}")
+        return np.ndarray((), dtype_of(self.type.dtype), self.block.data, place)
+
+
+def contiguous_strides(dims: Sequence[int], itemsize: int, layout: str = "C") -> tuple[int, ...]:
+    """The strides of a new array. As NumPy has it, a dimension of 0 counts as 1."""
+    order = reversed(dims) if layout == "C" else iter(dims)
+    strides = list(itertools.accumulate((max(dim, 1) for dim in order), lambda a, b: a * b, initial=itemsize))[:-1]
+    return tuple(reversed(strides)) if layout == "C" else tuple(strides)
+
+
+def new_array(type: ArrayType, dims: Sequence[int], *, zero: bool = False) -> InterpArray:
+    """A new array on a block of its own. Raises ValueError and MemoryError as the program's exceptions."""
+    if any(dim < 0 for dim in dims):
+        raise Raised("builtins:ValueError", ("negative dimensions are not allowed",))
+    strides = contiguous_strides(dims, type.dtype.itemsize, type.layout)
+    nbytes = type.dtype.itemsize
+    for dim in dims:
+        nbytes *= dim
+    try:
+        data = np.full(nbytes, 0 if zero else GARBAGE, np.uint8)
+    except (MemoryError, ValueError, OverflowError):
+        raise Raised("builtins:MemoryError") from None
+    return InterpArray(type, Block(data), 0, tuple(dims), strides)
+
+
+@dataclass(slots=True)
+class Importer:
+    """Makes array values from NumPy arrays, on their own memory; views of one array share one block."""
+
+    blocks: dict[int, Block] = field(default_factory=dict)
+
+    def array(self, type: ArrayType, source: np.ndarray) -> InterpArray:
+        if source.dtype != dtype_of(type.dtype) or source.ndim != type.ndim:
+            raise TypeError(f"an array of {source.dtype} and rank {source.ndim} is not an {type}")
+        root = source
+        while isinstance(root.base, np.ndarray):
+            root = root.base
+        low, high = np.lib.array_utils.byte_bounds(root)
+        block = self.blocks.get(id(root))
+        if block is None:
+            memory = (ctypes.c_uint8 * (high - low)).from_address(low)
+            block = self.blocks[id(root)] = Block(np.ctypeslib.as_array(memory), external=True, keep=root)
+        offset = source.__array_interface__["data"][0] - low
+        return InterpArray(type, block, offset, source.shape, source.strides)
+
+
+_FLOATS: dict[int, Callable[[Any], Any]] = {16: np.float16, 32: np.float32, 64: np.float64}
+_COMPLEXES: dict[int, Callable[[Any], Any]] = {64: np.complex64, 128: np.complex128}
+
+
+def wrap(value: int, type: Scalar) -> int:
+    """The value modulo 2 to the width, in the range of the integer type."""
+    value &= (1 << type.bits) - 1
+    return value - (1 << type.bits) if type.is_signed and value >> (type.bits - 1) else value
+
+
+def canonical(type: Scalar, value: Any) -> Any:
+    """A Python or NumPy number as the machine value of the type: rounded or wrapped to its width."""
+    if type.is_bool:
+        return bool(value)
+    if type.is_integer:
+        return wrap(int(value), type)
+    make = _FLOATS[type.bits] if type.is_float else _COMPLEXES[type.bits]
+    try:
+        return make(value)
+    except OverflowError:  # an int past the largest float
+        return make(np.inf if value > 0 else -np.inf)
+
+
+def zero(type: Type) -> Any:
+    """The zero value of a machine type."""
+    if isinstance(type, Scalar):
+        return canonical(type, 0)
+    if isinstance(type, ArrayType):
+        return InterpArray(type, None, 0, (0,) * type.ndim, (0,) * type.ndim)
+    if isinstance(type, (ExcType, StrType)):
+        return None
+    raise TypeError(f"{type} has no zero value")
+
+
+def imported(type: Type, value: Any, importer: Importer) -> Any:
+    """An argument of the caller as a machine value. Raises TypeError when it does not fit."""
+    if isinstance(type, ArrayType):
+        if isinstance(value, InterpArray) and value.type == type:
+            return value
+        if isinstance(value, np.ndarray):
+            return importer.array(type, value)
+    elif isinstance(type, Scalar):
+        if isinstance(value, (bool, int, float, complex, np.generic)):
+            result = canonical(type, value)
+            if type.is_integer and result != value:
+                raise TypeError(f"{value!r} is outside of {type}")
+            return result
+    elif isinstance(type, StrType):
+        if isinstance(value, str):
+            return value
+    elif not isinstance(type, RefType) and (value is None or isinstance(value, Raised)):
+        return value
+    raise TypeError(f"{value!r} is not a value of type {type}")
