@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 
 import numpy as np
@@ -12,8 +13,8 @@ import numpy as np
 import quadrants
 from quadrants.library import registry
 
-#: The compiled mode is there once the package can compile.
-MODES = ("python", "compiled") if hasattr(quadrants, "njit") else ("python",)
+#: The modes to run: QUADRANTS_LIBRARY_MODES="python compiled".
+MODES = tuple(os.environ.get("QUADRANTS_LIBRARY_MODES", "python").split())
 
 _TOLERANCE = {"float16": 4e-3, "float32": 4e-6, "complex64": 4e-6, "float64": 2e-14, "complex128": 2e-14}
 

@@ -171,18 +171,13 @@ def sqrt(x):
         return complex(0.0, b)
     p = abs(a)
     q = abs(b)
-    if p < TINY and q < TINY and (p > 0.0 or q > 0.0):
-        p = scaled(p, 54)
-        s = scaled(raw.sqrt(p + raw.hypot(p, scaled(q, 54))), -27)
+    if p < TINY and q < TINY:
+        p = scaled(p, 53)
+        s = scaled(raw.sqrt(p + raw.hypot(p, scaled(q, 53))), -27)
     else:
         p = p / 8.0
         s = 2.0 * raw.sqrt(p + raw.hypot(p, q / 8.0))
-    if p < TINY and q < TINY:
-        d = q / (2.0 * s)
-        s = s * 0.7071067811865476
-        d = q / (2.0 * s)
-    else:
-        d = q / (2.0 * s)
+    d = q / (2.0 * s)
     if a >= 0.0:
         return complex(s, raw.copysign(d, b))
     return complex(d, raw.copysign(s, b))
@@ -226,7 +221,7 @@ def special_exp(a, b):
         if a != a:
             return complex(math.nan, math.nan)
         if a == -math.inf:
-            return complex(0.0, raw.copysign(0.0, b))
+            return complex(0.0, 0.0)
         raise ValueError("math domain error")
     if abs(a) == math.inf and b - b == 0.0 and b != 0.0:
         size = math.inf if a > 0.0 else 0.0
@@ -282,9 +277,7 @@ def sinh(x):
     a = z.real
     b = z.imag
     if not finite(z):
-        if abs(b) == math.inf and a == a and a != 0.0:
-            if abs(a) == math.inf:
-                raise ValueError("math domain error")
+        if abs(b) == math.inf and a == a:
             raise ValueError("math domain error")
         return special_sinh(a, b)
     if abs(a) > 708.0:
@@ -295,18 +288,14 @@ def sinh(x):
 
 def special_sinh(a, b):
     """sinh at an infinity or nan, where it is defined."""
-    if abs(b) == math.inf:
-        if a == 0.0:
-            raise ValueError("math domain error")
-        return complex(math.nan, math.nan)
     if abs(a) == math.inf:
         if b == 0.0:
             return complex(a, b)
         if b != b:
-            return complex(a, math.nan)
+            return complex(math.inf, math.nan)
         return complex(raw.copysign(math.inf, raw.cos(b)) * raw.copysign(1.0, a), raw.copysign(math.inf, raw.sin(b)))
     if a == 0.0:
-        return complex(a, math.nan)
+        return complex(0.0, math.nan)
     if b == 0.0:
         return complex(math.nan, b)
     return complex(math.nan, math.nan)
@@ -367,8 +356,6 @@ def special_tanh(a, b):
         return complex(raw.copysign(1.0, a), raw.copysign(0.0, 2.0 * raw.sin(b) * raw.cos(b)))
     if b == 0.0:
         return complex(math.nan, b)
-    if a == 0.0:
-        return complex(a, math.nan)
     return complex(math.nan, math.nan)
 
 
@@ -411,7 +398,7 @@ def asinh(x):
 def special_asinh(a, b):
     if abs(b) == math.inf:
         if a != a:
-            return complex(b, a)
+            return complex(math.inf, a)
         return complex(raw.copysign(math.inf, a), raw.copysign(math.pi / 4 if abs(a) == math.inf else math.pi / 2, b))
     if abs(a) == math.inf:
         return complex(a, b if b != b else raw.copysign(0.0, b))
@@ -425,7 +412,7 @@ def acosh(x):
     a = z.real
     b = z.imag
     if not finite(z):
-        return special_acosh(a, b)
+        return special_polar(a, b)
     if abs(a) > LARGE or abs(b) > LARGE:
         return complex(raw.log(raw.hypot(a / 2.0, b / 2.0)) + LN2 * 2.0, raw.atan2(b, a))
     s = sqrt(complex(a - 1.0, b))
@@ -433,19 +420,10 @@ def acosh(x):
     return complex(raw.asinh(s.real * t.real + s.imag * t.imag), 2.0 * raw.atan2(s.imag, t.real))
 
 
-def special_acosh(a, b):
-    if abs(b) == math.inf:
-        if a != a:
-            return complex(math.inf, math.nan)
-        if abs(a) == math.inf:
-            return complex(math.inf, raw.copysign(math.pi / 4 if a > 0.0 else 3 * math.pi / 4, b))
-        return complex(math.inf, raw.copysign(math.pi / 2, b))
-    if abs(a) == math.inf:
-        if b != b:
-            return complex(math.inf, math.nan)
-        return complex(math.inf, raw.copysign(0.0 if a > 0.0 else math.pi, b))
-    if a == 0.0 and b != b:
-        return complex(math.nan, math.pi / 2)
+def special_polar(a, b):
+    """The logarithm, and in the limit acosh, at an infinity or nan."""
+    if abs(a) == math.inf or abs(b) == math.inf:
+        return complex(math.inf, raw.atan2(b, a))
     return complex(math.nan, math.nan)
 
 
@@ -464,14 +442,11 @@ def acos(x):
 
 
 def special_acos(a, b):
-    r = special_acosh(a, b)
-    if a == 0.0 and b != b:
+    if abs(a) == math.inf or abs(b) == math.inf:
+        return complex(abs(raw.atan2(b, a)), math.inf if b != b else raw.copysign(math.inf, -b))
+    if a == 0.0:
         return complex(math.pi / 2, math.nan)
-    if r.real != r.real:
-        return complex(math.nan, math.nan)
-    if r.imag != r.imag:
-        return complex(math.nan, math.inf)
-    return complex(abs(r.imag), raw.copysign(r.real, -b))
+    return complex(math.nan, math.nan)
 
 
 def asin(x):

@@ -62,7 +62,6 @@ ceil = _unary(np.ceil)
 trunc = _unary(np.trunc)
 rint = _unary(np.rint)
 
-pow = _named(_binary(np.power), "pow")
 atan2 = _named(_binary(np.arctan2), "atan2")
 hypot = _binary(np.hypot)
 copysign = _binary(np.copysign)
@@ -71,6 +70,20 @@ fmin = _binary(np.fmin)
 fmax = _binary(np.fmax)
 fmod = _binary(np.fmod)
 div = _named(_binary(np.divide), "div")
+
+
+def pow(x, y):
+    """C's pow (NumPy's differs: it takes square roots for 0.5)."""
+    x, y = float(x), float(y)
+    negative = math.copysign(1.0, x) < 0.0 and math.fmod(y, 2.0) in (1.0, -1.0) if math.isfinite(y) else False
+    try:
+        return math.pow(x, y)
+    except OverflowError:
+        return -math.inf if negative else math.inf
+    except ValueError:
+        if x == 0.0:
+            return -math.inf if negative else math.inf
+        return math.nan
 
 
 def erf(x):

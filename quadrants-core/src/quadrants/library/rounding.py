@@ -69,6 +69,8 @@ def rounded_fraction(x, n):
     while left > 22:
         p, e = scaled(p, e, 1e22)
         left -= 22
+        if p >= 18014398509481984.0:
+            return x
     p, e = scaled(p, e, power_of_ten(left))
     if p >= 18014398509481984.0:
         return x
