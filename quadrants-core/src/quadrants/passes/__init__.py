@@ -1,0 +1,1 @@
+"""Passes, QIR -> QIR: one pass a file, listed in `pipeline`."""

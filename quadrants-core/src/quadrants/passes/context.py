@@ -1,0 +1,65 @@
+"""What a pass is given besides the function: options, and the place for its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
+from quadrants.ir import Function, Module, Op
+
+
+@dataclass(frozen=True, slots=True)
+class PassOptions:
+    """What the pipeline may do.
+
+    Args:
+        bounds_checks: whether indices are checked; without, an index out of range is undefined.
+        version_loops: whether loops may be doubled, one version without checks behind a guard.
+        polls: whether running code looks for Ctrl-C.
+        verify: whether the module is verified after every pass.
+    """
+
+    bounds_checks: bool = True
+    version_loops: bool = True
+    polls: bool = True
+    verify: bool = False
+
+
+@dataclass(slots=True)
+class PassContext:
+    """The state of one run of the pipeline over one module."""
+
+    module: Module
+    options: PassOptions
+    decisions: list[Decision] = field(default_factory=list)
+
+    def note(
+        self,
+        pass_name: str,
+        kind: DecisionKind,
+        function: Function,
+        op: Op | None,
+        code: str,
+        text: str,
+        detail: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """Record a decision about an op of a function; decisions inside the library's own functions are not reported."""
+        if function.scope.internal:
+            return
+        self.decisions.append(Decision(pass_name, kind, location_of(function, op), code, text, tuple(detail)))
+
+
+#: A pass over one function.
+FunctionPass = Callable[[Function, PassContext], None]
+
+
+def location_of(function: Function, op: Op | None) -> SourceLocation:
+    """Where an op comes from; the function's first line if the op has no place of its own."""
+    scope = function.scope
+    loc = op.loc if op is not None else None
+    if loc is None:
+        return SourceLocation(scope.filename, scope.firstlineno, function=scope.qualname)
+    return SourceLocation(
+        scope.filename, loc.line, loc.col, loc.end_line or None, loc.end_col or None, function=scope.qualname
+    )

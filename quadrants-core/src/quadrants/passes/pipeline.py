@@ -1,0 +1,32 @@
+"""The list of passes, in order, and its one runner.
+
+Takes a module that the verifier accepts, of the level of the front end; gives the same module, in place, ready for
+lowering: without maps, with reference counts, with as few checks as could be proven away; and the decisions that were
+taken.
+"""
+
+from __future__ import annotations
+
+from quadrants.diagnostics import Decision
+from quadrants.ir import Module
+from quadrants.ir.spec import verify
+from quadrants.passes import expand_maps, ownership, simplify
+from quadrants.passes.context import FunctionPass, PassContext, PassOptions
+
+PASSES: tuple[FunctionPass, ...] = (
+    simplify.run,
+    expand_maps.run,
+    simplify.run,
+    ownership.run,
+)
+
+
+def run(module: Module, options: PassOptions | None = None) -> list[Decision]:
+    """Run every pass over every function of the module."""
+    context = PassContext(module, options or PassOptions())
+    for apply in PASSES:
+        for function in module.functions.values():
+            apply(function, context)
+        if context.options.verify:
+            verify(module)
+    return context.decisions

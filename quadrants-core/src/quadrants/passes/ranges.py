@@ -1,0 +1,353 @@
+"""Walks a function with the facts that hold at every op: intervals, affine forms, bounds from loops, conditions and
+checks.
+
+Takes QIR, changes nothing: `walk(function, visit)` calls `visit(op, facts)` for every op, before the op adds facts of
+its own, and returns what the visitor left in `edits`. A loop's carried values are guessed (they stay above or below
+their initial value), the body is walked, and if a guess does not hold, its edits are dropped and the body is walked
+again without the guess. So edits must be made later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from quadrants.ir import Function, Op, Region, Value
+from quadrants.passes.deltas import Deltas
+from quadrants.passes.facts import Facts, Form, constant, symbol
+from quadrants.passes.intervals import I64_MAX, I64_MIN, I64_RANGE, Interval, range_of_type
+from quadrants.passes.structure import definitions, falls_through, size_of
+from quadrants.types import I64
+
+Edit = Callable[[], None]
+#: Gives the changes to make, once all is known.
+Visitor = Callable[[Op, Facts], Iterable[Edit]]
+
+
+def walk(function: Function, visit: Visitor) -> list[Edit]:
+    """Walk the function; gives the edits in order."""
+    walker = _Walker(visit, Deltas(definitions(function)), 6 * size_of(function.body) + 1000)
+    walker.region(function.body)
+    return walker.edits
+
+
+@dataclass(slots=True)
+class _Guess:
+    """What is believed of a carried value: never below `low` (above `high`) its initial value's form; never negative."""
+
+    index: int
+    init: Form
+    above: bool
+    below: bool
+    nonnegative: bool
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An op of control flow that is being walked: the hull of what arrives at its results and at its next turn."""
+
+    op: Op
+    results: list[Interval | None]
+    arrives: list[bool]
+    carried: list[Interval | None] = field(default_factory=list)
+    guesses: list[_Guess] = field(default_factory=list)
+    failed: set[int] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Walker:
+    visit: Visitor
+    deltas: Deltas
+    budget: int
+    facts: Facts = field(default_factory=Facts)
+    edits: list[Edit] = field(default_factory=list)
+    stack: list[_Frame] = field(default_factory=list)
+    labels: dict[object, _Frame] = field(default_factory=dict)
+
+    def region(self, region: Region) -> None:
+        for op in region.ops:
+            self.budget -= 1
+            if op.regions:
+                self.control(op)
+                continue
+            self.edits.extend(self.visit(op, self.facts))
+            self.facts.define(op)
+            if (learn := _LEARN.get(op.name)) is not None:
+                learn(op, self.facts)
+            elif op.defn.terminator:
+                self.jump(op)
+
+    def jump(self, op: Op) -> None:
+        """Note what a jump brings to its target."""
+        if op.name == "yield":
+            self.arrive(self.stack[-1].results, op.operands)
+        elif op.name == "break":
+            self.arrive(self.labels[op.attrs["label"]].results, op.operands)
+        elif op.name == "continue":
+            frame = self.labels[op.attrs["label"]]
+            self.arrive(frame.carried, op.operands)
+            self.test(frame, op)
+
+    def arrive(self, hulls: list[Interval | None], values: list[Value]) -> None:
+        for index, value in enumerate(values[: len(hulls)]):
+            interval = self.facts.interval(value)
+            before = hulls[index]
+            hulls[index] = interval if before is None or interval is None else before.hull(interval)
+
+    def test(self, frame: _Frame, op: Op) -> None:
+        """Whether the guesses about carried values hold at a `continue`."""
+        for number, guess in enumerate(frame.guesses):
+            value = op.operands[guess.index]
+            form = self.facts.exact(value)
+            holds = (
+                (not guess.nonnegative or self.facts.nonnegative(value))
+                and (not guess.above or self.facts.prove(form.minus(guess.init)))
+                and (not guess.below or self.facts.prove(guess.init.minus(form)))
+            )
+            if not holds:
+                frame.failed.add(number)
+
+    def control(self, op: Op) -> None:
+        self.edits.extend(self.visit(op, self.facts))
+        frame = _Frame(op, [None] * len(op.results), [])
+        self.stack.append(frame)
+        label = op.attrs.get("label")
+        outer = self.labels.get(label)
+        if label is not None:
+            self.labels[label] = frame
+        if op.name == "if":
+            for region, holds in zip(op.regions, (True, False)):
+                self.scoped(region, lambda holds=holds: self.facts.assume(op.operands[0], holds))  # type: ignore[misc]
+        elif op.name in ("for", "loop"):
+            self.loop(op, frame)
+        else:
+            for region in op.regions:
+                self.scoped(region)
+        self.stack.pop()
+        if label is not None and outer is not None:
+            self.labels[label] = outer
+        self.leave(op, frame)
+
+    def scoped(self, region: Region, enter: Callable[[], None] | None = None) -> None:
+        """Walk a region whose facts end with it."""
+        mark = self.facts.mark()
+        if enter is not None:
+            enter()
+        self.region(region)
+        self.facts.undo(mark)
+
+    def leave(self, op: Op, frame: _Frame) -> None:
+        """What is known behind an op of control flow."""
+        for result, interval in zip(op.results, frame.results):
+            self.facts.makers[result] = op
+            whole = range_of_type(result.type)
+            if whole is not None:
+                self.facts.intervals[result] = whole if interval is None else interval.meet(whole)
+        if op.name == "if":
+            ends = [region.terminator for region in op.regions]
+            leaves = [end is None or end.name != "yield" for end in ends]
+            if any(leaves) and falls_through(op):
+                self.facts.assume(op.operands[0], leaves[1])
+
+    # Loops
+
+    def loop(self, op: Op, frame: _Frame) -> None:
+        """Walk the body of a loop, twice if a guess about its carried values fails."""
+        head = 3 if op.name == "for" else 0
+        args = op.regions[0].args[1:] if head else op.regions[0].args
+        inits = op.operands[head:]
+        frame.guesses = self.guesses(op, args, inits) if self.budget > 0 else []
+        kept = len(self.edits)
+        while True:
+            frame.carried = [None] * len(args)
+            frame.results = [None] * len(op.results)
+            if head:
+                self.arrive(frame.results, inits)
+            self.scoped(op.regions[0], lambda: self.enter(op, args, inits, frame))
+            if not frame.failed:
+                break
+            del self.edits[kept:]
+            frame.guesses = [guess for number, guess in enumerate(frame.guesses) if number not in frame.failed]
+            frame.failed = set()
+        if head:
+            for index, interval in enumerate(frame.carried):
+                before = frame.results[index]
+                if interval is not None and before is not None:
+                    frame.results[index] = before.hull(interval)
+
+    def guesses(self, op: Op, args: list[Value], inits: list[Value]) -> list[_Guess]:
+        """What may hold of the carried integers on every turn."""
+        found = []
+        for index, (arg, init) in enumerate(zip(args, inits)):
+            whole = range_of_type(arg.type)
+            if whole is None or whole.hi == 1:
+                continue
+            step = self.deltas.per_turn(op, index) if arg.type == I64 else None
+            if step is not None and op.name == "for":  # `enter` counts the turns
+                continue
+            guess = _Guess(
+                index,
+                self.facts.exact(init),
+                above=step is not None and step.lo >= 0,
+                below=step is not None and step.hi <= 0,
+                nonnegative=self.facts.nonnegative(init),
+            )
+            if guess.above or guess.below or guess.nonnegative:
+                found.append(guess)
+        return found
+
+    def enter(self, op: Op, args: list[Value], inits: list[Value], frame: _Frame) -> None:
+        """The facts at the top of a loop's body."""
+        facts = self.facts
+        turns = I64_MAX
+        if op.name == "for":
+            turns = self.induction(op)
+        for index, (arg, init) in enumerate(zip(args, inits)):
+            whole = range_of_type(arg.type)
+            if whole is None:
+                continue
+            facts.intervals[arg] = whole
+            step = self.deltas.per_turn(op, index)
+            if op.name == "for" and step is not None:
+                start = facts.range(init)
+                reach = Interval(start.lo + min(step.lo, 0) * turns, start.hi + max(step.hi, 0) * turns)
+                if reach.within(whole):
+                    facts.intervals[arg] = reach
+                    if arg.type == I64 and step.lo >= 0:
+                        facts.bound(arg, facts.exact(init), above=False)
+                    if arg.type == I64 and step.hi <= 0:
+                        facts.bound(arg, facts.exact(init), above=True)
+        for guess in frame.guesses:
+            arg = args[guess.index]
+            if guess.nonnegative:
+                facts.narrow(arg, Interval(0, facts.range(arg).hi))
+            if guess.above:
+                facts.bound(arg, guess.init, above=False)
+            if guess.below:
+                facts.bound(arg, guess.init, above=True)
+
+    def induction(self, op: Op) -> int:
+        """The facts about the index of a `for` inside its body. Gives the most turns that it can take."""
+        facts = self.facts
+        start, stop, step = op.operands[:3]
+        index = op.regions[0].args[0]
+        facts.intervals[index] = I64_RANGE
+        by = facts.range(step)
+        if by.lo > 0:
+            facts.assume_at_most(start, stop, 1)
+            low, high = facts.exact(start), facts.exact(stop).shift(-1)
+        elif by.hi < 0:
+            facts.assume_at_most(stop, start, 1)
+            low, high = facts.exact(stop).shift(1), facts.exact(start)
+        else:
+            return I64_MAX
+        facts.bound(index, low, above=False)
+        facts.bound(index, high, above=True)
+        length = facts.span(high.minus(low)).hi + 1
+        return max(0, min(length, I64_MAX))
+
+
+def _learn_index(op: Op, facts: Facts) -> None:
+    position, size = op.operands
+    if op.attr("checked"):
+        _in_range(facts, position, facts.exact(size), bool(op.attr("wrap")))
+    if not op.attr("wrap") or facts.nonnegative(position):
+        facts.forms[op.result] = facts.exact(position)
+        facts.intervals[op.result] = facts.range(position).meet(Interval(0, I64_MAX))
+    else:
+        facts.intervals[op.result] = Interval(0, max(facts.range(size).hi - 1, 0))
+        facts.bound(op.result, facts.exact(size).shift(-1), above=True)
+
+
+def _in_range(facts: Facts, position: Value, size: Form, wrap: bool) -> None:
+    """An index passed its check."""
+    form = facts.exact(position)
+    facts.assume_nonnegative(size.minus(form).shift(-1))
+    facts.assume_nonnegative(form.plus(size) if wrap else form)
+
+
+def _learn_access(op: Op, facts: Facts) -> None:
+    if not op.attr("checked"):
+        return
+    first = 1 if op.name == "load" else 2
+    array = op.operands[first - 1]
+    for axis, position in enumerate(op.operands[first:]):
+        _in_range(facts, position, facts.size(array, axis), bool(op.attr("wrap")))
+
+
+def _learn_alloc(op: Op, facts: Facts) -> None:
+    for size in op.operands:
+        facts.assume_nonnegative(facts.exact(size))
+        facts.narrow(size, Interval(0, I64_MAX))
+
+
+def _learn_mod(op: Op, facts: Facts) -> None:
+    if op.result.type == I64 and facts.prove(facts.exact(op.operands[1]).shift(-1)):
+        facts.bound(op.result, facts.exact(op.operands[1]).shift(-1), above=True)
+        facts.bound(op.result, constant(0), above=False)
+
+
+def _learn_min(op: Op, facts: Facts) -> None:
+    if op.result.type == I64:
+        for operand in op.operands:
+            facts.bound(op.result, facts.exact(operand), above=op.name == "min")
+
+
+def _learn_part(op: Op, facts: Facts) -> None:
+    """x // n and x >> n are at most x, where x is not negative and n is positive (not negative); (a + b) // 2 is
+    between a and b."""
+    value, divisor = op.operands
+    by = facts.range(divisor)
+    if op.result.type != I64 or by.lo < (1 if op.name == "floordiv" else 0):
+        return
+    form = facts.exact(value)
+    if facts.nonnegative(value):
+        facts.bound(op.result, form, above=True)
+    if by == Interval(2, 2) if op.name == "floordiv" else by == Interval(1, 1):
+        if len(form.terms) == 2 and set(form.terms.values()) == {1}:
+            first, second = (symbol(term) for term in form.terms)
+            for low, high in ((first, second.shift(form.const)), (second, first.shift(form.const))):
+                if facts.prove(high.minus(low)):
+                    facts.bound(op.result, low, above=False)
+                    facts.bound(op.result, high, above=True)
+
+
+def _learn_select(op: Op, facts: Facts) -> None:
+    """A selection is within a bound if both its sides are, each where it is chosen."""
+    if op.result.type != I64:
+        return
+    condition, *sides = op.operands
+    forms = [facts.exact(side) for side in sides]
+    span: Interval | None = None
+    candidates = [(form, above) for form in (*forms, constant(0)) for above in (True, False)]
+    for form, holds in zip(forms, (True, False)):
+        mark = facts.mark()
+        facts.assume(condition, holds)
+        here = facts.span(form)
+        candidates = [
+            (bound, above)
+            for bound, above in candidates
+            if facts.prove(bound.minus(form) if above else form.minus(bound))
+        ]
+        span = here if span is None else span.hull(here)
+        facts.undo(mark)
+    if span is not None:
+        facts.narrow(op.result, Interval(max(span.lo, I64_MIN), min(span.hi, I64_MAX)))
+    for bound, above in candidates:
+        facts.bound(op.result, bound, above=above)
+
+
+#: op name -> what is known once the op has run.
+_LEARN: dict[str, Callable[[Op, Facts], None]] = {
+    "check": lambda op, facts: facts.assume(op.operands[0], True),
+    "index": _learn_index,
+    "load": _learn_access,
+    "store": _learn_access,
+    "alloc": _learn_alloc,
+    "mod": _learn_mod,
+    "min": _learn_min,
+    "max": _learn_min,
+    "floordiv": _learn_part,
+    "shr": _learn_part,
+    "select": _learn_select,
+}

@@ -1,0 +1,111 @@
+"""Questions about structured control flow that several passes ask.
+
+Takes regions as they are; changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from quadrants.ir import Effect, Function, Op, Region, Value
+
+#: Ops that a `break` or `continue` may name.
+LABELLED = frozenset({"block", "loop", "for"})
+LOOPS = frozenset({"loop", "for"})
+
+
+@dataclass(slots=True)
+class Exits:
+    """The jumps that name one op."""
+
+    breaks: list[Op] = field(default_factory=list)
+    continues: list[Op] = field(default_factory=list)
+
+
+def exits_of(function: Function) -> dict[Op, Exits]:
+    """The `break`s and `continue`s of every labelled op."""
+    found: dict[Op, Exits] = {}
+    _collect_exits(function.body, {}, found)
+    return found
+
+
+def _collect_exits(region: Region, targets: dict[object, Exits], found: dict[Op, Exits]) -> None:
+    for op in region.ops:
+        if op.name == "break":
+            targets[op.attrs["label"]].breaks.append(op)
+        elif op.name == "continue":
+            targets[op.attrs["label"]].continues.append(op)
+        elif op.regions:
+            inner = targets
+            if op.name in LABELLED:
+                found[op] = Exits()
+                inner = {**targets, op.attrs["label"]: found[op]}
+            for nested in op.regions:
+                _collect_exits(nested, inner, found)
+
+
+def falls_through(op: Op, breaks: Iterable[Op] = ()) -> bool:
+    """Whether control can come out behind an op of control flow. `breaks`: those that name it."""
+    if op.name == "for":
+        return True
+    if any(True for _ in breaks):
+        return True
+    return any((end := region.terminator) is not None and end.name == "yield" for region in op.regions)
+
+
+def breaks_of(op: Op) -> list[Op]:
+    """The `break`s inside a labelled op that name it."""
+    label = op.attrs["label"]
+    return [
+        inner
+        for region in op.regions
+        for inner in region.walk()
+        if inner.name == "break" and inner.attrs["label"] == label
+    ]
+
+
+def definitions(function: Function) -> dict[Value, Op]:
+    """The op that defines each value; parameters and arguments of regions are in none."""
+    return {result: op for op in function.body.walk() for result in op.results}
+
+
+def use_counts(function: Function) -> dict[Value, int]:
+    """How many operands each value is."""
+    counts: dict[Value, int] = {}
+    for op in function.body.walk():
+        for operand in op.operands:
+            counts[operand] = counts.get(operand, 0) + 1
+    return counts
+
+
+def has_effect(op: Op) -> bool:
+    """Whether running an op does anything besides computing its results. Control flow is judged by its parts."""
+    if op.defn.effects & (Effect.WRITES | Effect.HOST):
+        return True
+    if op.can_raise:
+        return True
+    return any(has_effect(inner) for region in op.regions for inner in region.ops if not inner.defn.terminator)
+
+
+def writes_memory(op: Op) -> bool:
+    """Whether an op, or one inside it, may write to arrays."""
+    if op.defn.effects & (Effect.WRITES | Effect.HOST):
+        return True
+    return any(writes_memory(inner) for region in op.regions for inner in region.ops)
+
+
+def is_pure(op: Op) -> bool:
+    """Whether the results depend on the operands alone, and nothing else happens: it may be removed, shared or moved."""
+    return not op.regions and not op.defn.terminator and not op.defn.effects
+
+
+def size_of(region: Region) -> int:
+    """The number of ops inside."""
+    return sum(1 for _ in region.walk())
+
+
+def new_label(function: Function) -> int:
+    """A label that the function does not use yet."""
+    labels = [op.attrs["label"] for op in function.body.walk() if op.name in LABELLED]
+    return max((label for label in labels if isinstance(label, int)), default=-1) + 1
