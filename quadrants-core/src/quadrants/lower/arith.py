@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants.ir.core import Op
-from quadrants.lower.abi import scalar_text
+from quadrants.lower.abi import components, scalar_text
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import from_float, to_float
 from quadrants.lower.literal import int_text, scalar_parts
-from quadrants.types import Scalar
+from quadrants.types import Scalar, Type
+
+_ZEROS = {"i1": "false", "half": "0.0", "float": "0.0", "double": "0.0", "ptr": "null"}
 
 
 def scalar(op: Op) -> Scalar:
@@ -34,6 +36,12 @@ def _const(e: FunctionEmitter, op: Op) -> None:
     type = op.attrs["type"]
     assert isinstance(type, Scalar)
     e.parts[op.results[0]] = scalar_parts(op.attrs["value"], type)
+
+
+def _zero(e: FunctionEmitter, op: Op) -> None:
+    type = op.attrs["type"]
+    assert isinstance(type, Type)
+    e.parts[op.results[0]] = tuple(_ZEROS.get(text, "0") for text in components(type))
 
 
 def _float_binary(e: FunctionEmitter, op: Op, instruction: str, type: Scalar) -> Text:
@@ -273,6 +281,7 @@ def _part(index: int) -> Callable[[FunctionEmitter, Op], None]:
 
 EMITTERS: dict[str, Emitter] = {
     "const": _const,
+    "zero": _zero,
     "add": _arithmetic("add", "fadd"),
     "sub": _arithmetic("sub", "fsub"),
     "mul": _arithmetic("mul", "fmul"),

@@ -70,7 +70,7 @@ def _half_neighbour(e: FunctionEmitter, a: Text, b: Text) -> Text:
     equal = e.let(f"fcmp oeq float {x}, {y}")
     unordered = e.let(f"fcmp uno float {x}, {y}")
     nan = from_float(e, e.let(f"fadd float {x}, {y}"))
-    kept = e.let(f"select i1 {equal}, half {b}, half {neighbour}")
+    kept = e.let(f"select i1 {equal}, half {a}, half {neighbour}")
     return e.let(f"select i1 {unordered}, half {nan}, half {kept}")
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from quadrants.ir.core import Function, Op, Region, Value
 from quadrants.lower.abi import all_components
 from quadrants.lower.context import ModuleContext
-from quadrants.types import Type
+from quadrants.types import RefType, Type
 
 #: A component of a value: an LLVM operand such as "%t3", "7" or "0x7FF0000000000000".
 Text = str
@@ -250,18 +250,21 @@ class FunctionEmitter:
             cleanup = max(handler.chains, key=len)
             join = handler.chains.pop(cleanup)
             join.phis = (self.temp(),)
-            owner = self.parts[cleanup[-1]][1]
             target = self._chain(handler, cleanup[:-1])
             target.incoming.append((join.phis, join.label))
-            self.cold += (
-                f"{join.label}:",
-                join.phi_lines(),
-                f"  call void {release}(ptr {owner})",
-                f"  br label %{target.label}",
-            )
+            with self.cold_block(join.label):
+                self.lines.append(join.phi_lines())
+                self.line(f"call void {release}(ptr {owner_of(self, cleanup[-1])})")
+                self.lines.append(f"  br label %{target.label}")
 
 
 _FLAGS = {"default": "contract ", "strict": "", "fast": "fast "}
+
+
+def owner_of(e: FunctionEmitter, value: Value) -> Text:
+    """The owner of an array, or of the array in a variable."""
+    owner = e.parts[value][1]
+    return e.let(f"load ptr, ptr {owner}") if isinstance(value.type, RefType) else owner
 
 
 def _no_return(parts: Parts) -> None:

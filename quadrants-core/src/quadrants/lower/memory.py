@@ -8,7 +8,7 @@ from quadrants.ir.core import Op
 from quadrants.lower.abi import BLOCK_HEADER, memory_text
 from quadrants.lower.address import address, array_type, checked, dims, strides
 from quadrants.lower.analysis import MEMORY_ERROR, VALUE_ERROR
-from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text
+from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of
 from quadrants.lower.errors import Word, raise_in
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType, Type
 from quadrants.types.dtypes import dtype_of
@@ -111,7 +111,7 @@ def _layout(e: FunctionEmitter, type: ArrayType, sizes: Sequence[Text]) -> tuple
     for axis in order:
         steps[axis] = total
         size = sizes[axis]
-        if axis != order[-1] and not (size.isdigit() and size != "0"):
+        if type.ndim > 1 and not (size.isdigit() and size != "0"):
             none = e.let(f"icmp eq i64 {size}, 0")
             empty = e.let(f"or i1 {empty}, {none}") if empty else none
             size = e.let(f"call i64 @llvm.umax.i64(i64 {size}, i64 1)")
@@ -193,7 +193,7 @@ def _overlap(e: FunctionEmitter, op: Op) -> None:
 
 def _count(helper: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
-        e.line(f"call void {e.module.helper(helper)}(ptr {e.get(op.operands[0])[1]})")
+        e.line(f"call void {e.module.helper(helper)}(ptr {owner_of(e, op.operands[0])})")
 
     return emit
 

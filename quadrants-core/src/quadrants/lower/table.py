@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from quadrants.lower import arith, calls, cast, control, elementary, errors, memory
+from quadrants.lower import arith, calls, cast, control, elementary, errors, memory, variables
 from quadrants.lower.emit import Emitter
 
-_FAMILIES = (arith, cast, elementary, memory, errors, control, calls)
+_FAMILIES = (arith, cast, elementary, memory, errors, control, calls, variables)
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(
     {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}

@@ -126,7 +126,7 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erfc": math.erfc,
     "gamma": _gamma,
     "lgamma": _lgamma,
-    "pow": np.power,
+    "pow": np.float_power,  # C's pow: np.power takes a square root for 0.5, and gives -0.0 for -0.0
     "atan2": np.arctan2,
 }
 
