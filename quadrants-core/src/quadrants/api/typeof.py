@@ -36,7 +36,6 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 #: Values of these types (and of subclasses of `type`, and dtypes) stand for themselves at compile time.
 LITERAL_CLASSES: tuple[type, ...] = (
     types.FunctionType,
-    types.BuiltinFunctionType,
     types.ModuleType,
     np.ufunc,
     np.dtype,
@@ -64,6 +63,8 @@ def typeof(value: object, where: str = "the value") -> Type:
 
 def is_literal(value: object) -> bool:
     """Whether a value is one that compiled code knows by identity."""
+    if isinstance(value, types.BuiltinFunctionType):  # also the type of "abc".upper, a new object each time
+        return isinstance(value.__self__, (types.ModuleType, type(None)))
     return isinstance(value, LITERAL_CLASSES) or hasattr(type(value), "__quadrants_dispatcher__")
 
 
@@ -175,6 +176,7 @@ _HINTS = {
     "builtins.range": "pass its bounds as integers, or np.arange(start, stop, step)",
     "builtins.slice": "pass its bounds as integers",
     "builtins.generator": "pass np.fromiter(values, dtype=np.float64)",
+    "builtins.builtin_function_or_method": "pass a function of your own that calls it",
     "builtins.method": "pass the plain function, and the object's data as arguments",
     "builtins.tuple": "pass tuple(values)",
     "builtins.int": "pass int(value)",

@@ -109,9 +109,16 @@ class Roots:
         return GlobalRef(vars(sys.modules[where]), name)
 
 
-def places_of(refs: Sequence[Ref], functions: Sequence[types.FunctionType]) -> tuple[Place, ...]:
-    """The places of dependencies, in order."""
+def roots_after(refs: Iterable[Ref], functions: Iterable[types.FunctionType]) -> Roots:
+    """The roots once the values of dependencies are known."""
     roots = Roots(functions)
+    for ref in refs:
+        roots.add(ref.value)
+    return roots
+
+
+def places_of(refs: Iterable[Ref], roots: Roots) -> tuple[Place, ...]:
+    """The places of dependencies, in order; their functions become roots."""
     places = []
     for ref in refs:
         places.append(roots.place_of(ref))
@@ -119,9 +126,8 @@ def places_of(refs: Sequence[Ref], functions: Sequence[types.FunctionType]) -> t
     return tuple(places)
 
 
-def follow_all(places: Sequence[Place], functions: Sequence[types.FunctionType]) -> list[Ref]:
-    """The dependencies at the places, in this process; LookupError if one is not there."""
-    roots = Roots(functions)
+def follow_all(places: Iterable[Place], roots: Roots) -> list[Ref]:
+    """The dependencies at the places, in this process; LookupError if one is not there. Their functions become roots."""
     refs = []
     for place in places:
         ref = roots.follow(place)

@@ -1,4 +1,4 @@
-"""Fingerprints: of code, of values, of this compiler and of this machine.
+"""Fingerprints: of code, of values, of types and of this compiler.
 
 Takes objects of the user's program; gives plain nested tuples (`*_key`) and hexadecimal digests of them. Equal digests mean
 that the compiler would make the same code. A value that has no such key (an object known only by its identity) raises
@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 import marshal
 import os
-import platform
 import sys
 import types
 from collections.abc import Callable
@@ -23,6 +22,7 @@ try:
 except ImportError:
     from hashlib import blake2b
 
+from quadrants.types import LiteralType, NamedTupleType, OptionalType, TupleType, Type
 from quadrants.types.names import TypeName
 
 FORMAT = 1  # of the files; raise it when they change
@@ -114,6 +114,19 @@ def function_key(function: types.FunctionType, seen: dict[int, int] | None = Non
     )
 
 
+def type_key(type_: Type) -> object:
+    """A type; literal values and the classes of named tuples by what they are, not by their text."""
+    if isinstance(type_, LiteralType):
+        return ("literal", value_key(type_.value))
+    if isinstance(type_, NamedTupleType):
+        return ("named", value_key(type_.cls), *map(type_key, type_.items))
+    if isinstance(type_, TupleType):
+        return ("tuple", *map(type_key, type_.items))
+    if isinstance(type_, OptionalType):
+        return ("optional", type_key(type_.item))
+    return str(type_)
+
+
 def _cell_key(cell: types.CellType, seen: dict[int, int]) -> object:
     try:
         return value_key(cell.cell_contents, seen)
@@ -174,7 +187,7 @@ _BASES: tuple[tuple[type, _Rule], ...] = (
 )
 
 
-# The compiler and the machine
+# The compiler
 
 
 @functools.cache
@@ -220,38 +233,3 @@ def _llvmlite_stats() -> tuple[object, ...]:
             continue
         return (version.st_size, version.st_mtime_ns, tuple(libraries))
     return ()
-
-
-_CPU_FIELDS = (
-    "vendor_id",
-    "cpu family",
-    "model",
-    "model name",
-    "flags",
-    "Features",
-    "CPU implementer",
-    "CPU part",
-    "CPU variant",
-)
-
-
-@functools.cache
-def machine_key() -> tuple[object, ...]:
-    """The system and the processor with its features."""
-    return (sys.platform, platform.machine(), sys.byteorder, *_processor())
-
-
-def _processor() -> tuple[object, ...]:
-    """What the system says of the first processor: all are alike, and only the first block of the text is made."""
-    try:
-        handle = os.open("/proc/cpuinfo", os.O_RDONLY)
-    except OSError:
-        return (platform.processor(), os.environ.get("PROCESSOR_IDENTIFIER", ""))
-    try:
-        text = b""
-        while b"\n\n" not in text and (chunk := os.read(handle, 4096)):
-            text += chunk
-    finally:
-        os.close(handle)
-    rows = (line.partition(":") for line in text.partition(b"\n\n")[0].decode("utf-8", "replace").splitlines())
-    return tuple((name.strip(), value.strip()) for name, _, value in rows if name.strip() in _CPU_FIELDS)

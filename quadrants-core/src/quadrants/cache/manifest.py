@@ -11,7 +11,7 @@ import types
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from quadrants.cache.dependencies import Place, Ref, follow_all, places_of, refs_key
+from quadrants.cache.dependencies import Place, Ref, Roots, follow_all, places_of, refs_key
 from quadrants.cache.fingerprint import Uncacheable, digest
 from quadrants.cache.store import Store
 
@@ -31,7 +31,7 @@ def lookup(store: Store, key: str, functions: Sequence[types.FunctionType]) -> F
     """The entry under `key` that fits this process."""
     for places in _read_lists(store, key):
         try:
-            refs = follow_all(places, functions)
+            refs = follow_all(places, Roots(functions))
             name = _entry_name(key, places, refs)
         except (LookupError, TypeError, Uncacheable):
             continue
@@ -43,7 +43,7 @@ def lookup(store: Store, key: str, functions: Sequence[types.FunctionType]) -> F
 
 def save(store: Store, key: str, refs: Sequence[Ref], functions: Sequence[types.FunctionType], payload: bytes) -> bool:
     """Keep an entry; whether that was possible. Raises `Uncacheable` for dependencies that have no place or fingerprint."""
-    places = places_of(refs, functions)
+    places = places_of(refs, Roots(functions))
     if not store.write(_entry_name(key, places, refs), payload):
         return False
     lists = _read_lists(store, key)

@@ -1,0 +1,141 @@
+"""From argument types to loaded code: the driver.
+
+Takes a request (function, types, options); gives a loaded specialisation, out of the cache if it can, else through the whole
+compiler. Legal at any time, from any thread. On the way of a cached load nothing of the compiler is imported, and no LLVM.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from quadrants.api import stored
+from quadrants.api.dispatcher import Specialisation
+from quadrants.api.jobs import JOBS, progress
+from quadrants.api.stored import Stored
+from quadrants.cache import manifest
+from quadrants.cache.dependencies import ABSENT, CellRef, Ref, follow_all, places_of, roots_after
+from quadrants.cache.fingerprint import Uncacheable, compiler_key
+from quadrants.cache.store import Store, current
+from quadrants.host.layout import fingerprint
+from quadrants.host.spec import MISSING, CellDependency, Dependency, GlobalDependency
+from quadrants.host.specialisation import Loaded, load_specialisation
+from quadrants.host.target import host_target
+from quadrants.options import Options
+from quadrants.types import TupleType, Type
+from quadrants.types.names import Signature
+
+if TYPE_CHECKING:
+    from quadrants.api.frontend import FrontEnd
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to compile. `types` are those of the arguments in canonical order, the items of `*args` one by one."""
+
+    function: types.FunctionType
+    types: tuple[Type, ...]
+    options: Options
+    result: Type | None = None
+
+    @property
+    def param_types(self) -> tuple[Type, ...]:
+        """The types of the parameters: the items of `*args` as one tuple."""
+        code = self.function.__code__
+        if not code.co_flags & 0x04:  # CO_VARARGS
+            return self.types
+        fixed = code.co_argcount + code.co_kwonlyargcount
+        return (*self.types[:fixed], TupleType(self.types[fixed:]))
+
+    @property
+    def title(self) -> str:
+        return f"{self.function.__qualname__}{Signature(self.types)}"
+
+    @property
+    def roots(self) -> list[types.FunctionType]:
+        """The functions that the places of dependencies are relative to."""
+        found = [f for f in stored.literal_functions(self.types) if f is not self.function]
+        return [self.function, *found]
+
+
+def specialise(request: Request) -> Specialisation:
+    """Loaded code for the request."""
+    store = current() if request.options.cache else None
+    key = None if store is None else _first_key(request)
+    if store is not None and key is not None:
+        found = _from_cache(store, key, request)
+        if found is not None:
+            return found
+    with progress(f"compiling {request.title}"):
+        return _compile(request, store, key)
+
+
+def _first_key(request: Request) -> str | None:
+    """None where something in the request has no fingerprint: then nothing is kept."""
+    context = (compiler_key(), host_target().fingerprint, fingerprint())
+    try:
+        return stored.first_key(request.function, request.types, request.options, request.result, context)
+    except Uncacheable:
+        return None
+
+
+def _from_cache(store: Store, key: str, request: Request) -> Specialisation | None:
+    roots = request.roots
+    found = manifest.lookup(store, key, roots)
+    if found is None:
+        return None
+    try:
+        entry = stored.loads(found.payload, request.types, found.refs, roots)
+        hidden = follow_all(entry.hidden, roots_after(found.refs, roots))
+    except (Uncacheable, LookupError, TypeError):
+        return None  # it names a class or an object that is not there in this process
+    return Specialisation(request.types, entry.spec.result, _load(entry, found.refs, hidden), True)
+
+
+def _compile(request: Request, store: Store | None, key: str | None) -> Specialisation:
+    from quadrants.api import frontend  # the compiler is loaded when something is compiled
+    from quadrants.host.codegen import compile_ir
+
+    with JOBS.front_end():
+        front = frontend.run(request)
+    code = compile_ir(front.text).object_bytes
+    entry = Stored(front.spec, code, front.sites, front.classes, ())
+    made = Specialisation(request.types, front.spec.result, _load(entry, front.refs, front.hidden), False)
+    if store is not None and key is not None:
+        _keep(store, key, request, front, entry)
+    return made
+
+
+def _keep(store: Store, key: str, request: Request, front: FrontEnd, entry: Stored) -> None:
+    roots = request.roots
+    try:
+        places = places_of(front.hidden, roots_after(front.refs, roots))
+        entry = Stored(entry.spec, entry.code, entry.sites, entry.classes, places)
+        payload = stored.dumps(entry, request.types, front.refs, roots)
+        manifest.save(store, key, front.refs, roots, payload)
+    except Uncacheable:
+        return  # it works in this process, and is compiled again in the next
+
+
+def _load(entry: Stored, refs: Sequence[Ref], hidden: Sequence[Ref]) -> Loaded:
+    dependencies = [_dependency(ref) for ref in refs]
+    objects = [_hidden_object(ref) for ref in hidden]
+    return load_specialisation(
+        entry.code, entry.spec, entry.sites, entry.classes, hidden=objects, dependencies=dependencies
+    )
+
+
+def _dependency(ref: Ref) -> Dependency:
+    value = MISSING if ref.value is ABSENT else ref.value
+    return (
+        CellDependency(ref.cell, value)
+        if isinstance(ref, CellRef)
+        else GlobalDependency(ref.namespace, ref.name, value)
+    )
+
+
+def _hidden_object(ref: Ref) -> object:
+    """A hidden argument as the loader takes it: the cell, or the namespace and the name."""
+    return ref.cell if isinstance(ref, CellRef) else (ref.namespace, ref.name)

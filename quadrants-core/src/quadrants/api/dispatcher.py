@@ -1,0 +1,300 @@
+"""The compiled function: what `@njit` makes.
+
+Takes a Python function, options and declared signatures. A call whose argument types were seen before runs natively and never
+reaches this module (see `quadrants.host`); the first call with new types comes to `_miss`: coerce the arguments, find their types,
+load the code from the cache or compile it, install it, dispatch again.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from quadrants.api import matching
+from quadrants.api.coerce import coerce
+from quadrants.api.jobs import JOBS
+from quadrants.api.pickling import reduce_dispatcher
+from quadrants.api.signature import as_signature
+from quadrants.api.typeof import typeof
+from quadrants.diagnostics.codes import Code
+from quadrants.diagnostics.errors import QuadrantsError, QuadrantsWarning
+from quadrants.host.native_type import (
+    DispatcherBase,
+    Loaded,
+    Parameters,
+    Retry,
+    install,
+    make_dispatcher_type,
+    uninstall,
+)
+from quadrants.options import Options
+from quadrants.types import Type
+from quadrants.types.names import Signature, TypeName, type_text
+
+MANY_SIGNATURES = 16
+
+Types = tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Specialisation:
+    """Code for one tuple of argument types."""
+
+    types: Types
+    result: Type
+    loaded: Loaded
+    cached: bool
+
+    @property
+    def signature(self) -> Signature:
+        return Signature(self.types, self.result)
+
+
+@dataclass(slots=True)
+class Stats:
+    """Where code came from: by signature, how often out of the cache, how often compiled."""
+
+    cache_path: str | None
+    cache_hits: Counter[str] = field(default_factory=Counter)
+    cache_misses: Counter[str] = field(default_factory=Counter)
+
+
+class _Dispatcher(DispatcherBase):
+    """The methods; the native leaf type below adds the call."""
+
+    __slots__ = ()
+
+    __quadrants_dispatcher__ = True
+
+    py_func: types.FunctionType
+    options: Options
+    declared: tuple[Signature, ...]
+
+    def __init__(
+        self, function: types.FunctionType, options: Options, signatures: tuple[Signature, ...] | None = None
+    ) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func = function
+        self.options = options
+        self.declared = ()
+        self.complete = False
+        self._known: dict[Types, Specialisation] = {}
+        self._hits: Counter[str] = Counter()
+        self._misses: Counter[str] = Counter()
+        if signatures is not None:
+            self.finish(signatures)
+
+    def finish(self, signatures: tuple[Signature, ...]) -> None:
+        """Make it callable; compile the declared signatures."""
+        self._parameters = Parameters.of(self.py_func)
+        self.complete = True
+        for signature in signatures:
+            self._check_arity(signature)
+            self._specialise(tuple(map(matching.primary, signature.params)), signature.result)
+        self.declared = signatures
+
+    # The call
+
+    def _miss(self, arguments: tuple[Any, ...], retried: bool) -> object:
+        """No native code takes the arguments: make it, or make arguments that it takes, and dispatch again."""
+        values = tuple(coerce(value, self._name_of(index)) for index, value in enumerate(arguments))
+        found = tuple(typeof(value, self._name_of(index)) for index, value in enumerate(values))
+        if retried:
+            raise QuadrantsError(
+                Code.INTERNAL, f"{self.__qualname__}{Signature(found)} was compiled, but does not take its arguments"
+            )
+        if self.declared:
+            values, found = self._declared_arguments(values, found)
+        self._specialise(found, matching.chosen_result(self.declared, found))
+        return Retry(values)
+
+    def _declared_arguments(self, values: tuple[Any, ...], found: Types) -> tuple[tuple[Any, ...], Types]:
+        chosen = matching.choose(self.declared, found, values)
+        if chosen is None:
+            raise matching.no_match(self.__name__, self.declared, found)
+        return chosen, tuple(map(typeof, chosen))
+
+    def _name_of(self, index: int) -> str:
+        """What errors call an argument."""
+        code = self.py_func.__code__
+        fixed = code.co_argcount + code.co_kwonlyargcount
+        name = code.co_varnames[index] if index < fixed else f"{code.co_varnames[fixed]}[{index - fixed}]"
+        return f"argument {name!r} of {self.__qualname__}()"
+
+    def _specialise(self, types_: Types, result: Type | None) -> Specialisation:
+        """The code for the types, valid for the present values of the globals; compiled once, however many threads ask."""
+        known = self._known.get(types_)
+        if known is not None and (known.loaded.valid or known.loaded.revalidate()):
+            return known
+        made: Specialisation = JOBS.once((id(self), types_), lambda: self._make(types_, result))
+        return made
+
+    def _make(self, types_: Types, result: Type | None) -> Specialisation:
+        from quadrants.api.compile import Request, specialise
+
+        known = self._known.get(types_)
+        if known is not None:
+            if known.loaded.valid or known.loaded.revalidate():
+                return known
+            uninstall(self, known.loaded)
+        made = specialise(Request(self.py_func, types_, self.options, result))
+        install(self, made.loaded)
+        self._known[types_] = made
+        counter = self._hits if made.cached else self._misses
+        counter[str(Signature(types_))] += 1
+        if known is None and len(self._known) == MANY_SIGNATURES + 1:
+            self._warn_many()
+        return made
+
+    def _warn_many(self) -> None:
+        """Name the argument that has the most types."""
+        columns = list(zip(*(key for key in self._known if len(key) == len(next(iter(self._known)))), strict=True))
+        kinds = [len(set(column)) for column in columns]
+        where = kinds.index(max(kinds)) if kinds else 0
+        shown = ", ".join(sorted({type_text(t) for t in columns[where]})[:4]) if columns else ""
+        warnings.warn(
+            f"{Code.TOO_MANY_SIGNATURES}: {self.__qualname__}() has been compiled for more than {MANY_SIGNATURES} signatures; "
+            f"{self._name_of(where)} has had {max(kinds, default=0)} types ({shown}, ...)",
+            QuadrantsWarning,
+            stacklevel=4,
+        )
+
+    def _check_arity(self, signature: Signature) -> None:
+        code = self.py_func.__code__
+        fixed = code.co_argcount + code.co_kwonlyargcount
+        given = len(signature.params)
+        if given < fixed or (given > fixed and not code.co_flags & inspect.CO_VARARGS):
+            raise QuadrantsError(
+                Code.BAD_SIGNATURE,
+                f"the signature {signature} has {given} parameters, {self.__qualname__}() has {fixed}",
+                hint="a signature names a type for each parameter, those with defaults included",
+            )
+
+    # Compiling by hand
+
+    def compile(self, signature: Any) -> Specialisation:
+        """Compile for a signature now, and take its arguments from then on."""
+        wanted = as_signature(signature)
+        self._check_arity(wanted)
+        return self._specialise(tuple(map(matching.primary, wanted.params)), wanted.result)
+
+    def recompile(self) -> None:
+        """Compile every signature again, against the present values of all globals."""
+        for known in list(self._known.values()):
+            uninstall(self, known.loaded)
+            self._known.pop(known.types, None)
+            self._specialise(known.types, matching.chosen_result(self.declared, known.types))
+
+    # What is there
+
+    @property
+    def signatures(self) -> list[tuple[TypeName, ...]]:
+        """The argument types of each specialisation, in the order of compilation."""
+        return [tuple(map(TypeName, types_)) for types_ in self._known]
+
+    @property
+    def nopython_signatures(self) -> list[Signature]:
+        """The same with the types of the results."""
+        return [known.signature for known in self._known.values()]
+
+    @property
+    def overloads(self) -> Mapping[tuple[TypeName, ...], Specialisation]:
+        """The specialisations by argument types."""
+        return types.MappingProxyType({tuple(map(TypeName, key)): known for key, known in self._known.items()})
+
+    @property
+    def stats(self) -> Stats:
+        """How often code came out of the cache, and how often it was compiled."""
+        from quadrants.cache.store import current
+
+        store = current() if self.options.cache else None
+        return Stats(None if store is None else store.folder, Counter(self._hits), Counter(self._misses))
+
+    def inspect_bytecode(self, signature: Any = None) -> Any:
+        """The canonical form of the function's bytecode; it is the same for every signature."""
+        return self._inspect("bytecode", signature)
+
+    def inspect_ir(self, signature: Any = None) -> Any:
+        """The intermediate representation after all passes: a text for one signature, a dict for all."""
+        return self._inspect("ir", signature)
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """The LLVM IR before LLVM's own optimiser."""
+        return self._inspect("llvm", signature)
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """The assembly of this machine."""
+        return self._inspect("asm", signature)
+
+    def explain(self, signature: Any = None) -> Any:
+        """What the compiler decided, and why: records that print as text."""
+        from quadrants.api.inspection import explain
+
+        return explain(self, self._selected(signature))
+
+    def _inspect(self, stage: str, signature: Any) -> Any:
+        from quadrants.api.inspection import text_of
+
+        found = {tuple(map(TypeName, s.types)): text_of(self, s, stage) for s in self._selected(signature)}
+        return found if signature is None else next(iter(found.values()))
+
+    def _selected(self, signature: Any) -> Iterator[Specialisation]:
+        """The specialisations for a signature (compiled if need be), or all."""
+        if signature is None:
+            return iter(list(self._known.values()))
+        wanted = as_signature(signature)
+        known = self._known.get(wanted.params)
+        return iter([known if known is not None else self.compile(wanted)])
+
+    # As a function
+
+    @property
+    def __code__(self) -> types.CodeType:
+        return self.py_func.__code__
+
+    @property
+    def __globals__(self) -> dict[str, Any]:
+        return self.py_func.__globals__
+
+    @property
+    def __closure__(self) -> tuple[types.CellType, ...] | None:
+        return self.py_func.__closure__
+
+    @property
+    def __defaults__(self) -> tuple[Any, ...] | None:
+        return self.py_func.__defaults__
+
+    @property
+    def __kwdefaults__(self) -> dict[str, Any] | None:
+        return self.py_func.__kwdefaults__
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(self.py_func)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled function {self.__module__}.{self.__qualname__}>"
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return reduce_dispatcher(self)
+
+    def __reduce_ex__(self, protocol: object) -> str | tuple[Any, ...]:
+        return reduce_dispatcher(self)
+
+    def __copy__(self) -> _Dispatcher:
+        return self
+
+    def __deepcopy__(self, memo: object) -> _Dispatcher:
+        return self
+
+
+Dispatcher = make_dispatcher_type(_Dispatcher)

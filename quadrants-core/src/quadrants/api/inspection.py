@@ -1,0 +1,66 @@
+"""The stages of a compilation as text, and the decisions taken in it.
+
+Takes a specialisation; compiles it again as far as the stage (code out of the cache has no intermediate forms) and gives the text.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from quadrants.api import matching
+from quadrants.api.compile import Request
+from quadrants.api.frontend import FrontEnd, run
+from quadrants.api.jobs import JOBS
+from quadrants.diagnostics.explain import Decision, render
+from quadrants.types.names import Signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from quadrants.api.dispatcher import Specialisation
+
+
+def front_end_of(dispatcher: Any, specialisation: Specialisation) -> FrontEnd:
+    """The front end's output for a specialisation."""
+    types_ = specialisation.types
+    result = matching.chosen_result(dispatcher.declared, types_)
+    with JOBS.front_end():
+        return run(Request(dispatcher.py_func, types_, dispatcher.options, result))
+
+
+def text_of(dispatcher: Any, specialisation: Specialisation, stage: str) -> str:
+    """One stage as text: "ir", "llvm" or "asm"."""
+    front = front_end_of(dispatcher, specialisation)
+    if stage == "ir":
+        return front.ir_text()
+    if stage == "llvm":
+        return front.text
+    from quadrants.host.codegen import assembly  # LLVM is loaded when assembly is asked for
+
+    return assembly(front.text)
+
+
+class Explanation:
+    """The decisions for each signature; prints as text."""
+
+    def __init__(self, name: str, decisions: dict[Signature, tuple[Decision, ...]]) -> None:
+        self.name = name
+        self.decisions = decisions
+
+    @property
+    def records(self) -> tuple[Decision, ...]:
+        """All decisions, signature after signature."""
+        return tuple(record for records in self.decisions.values() for record in records)
+
+    def __str__(self) -> str:
+        if not self.decisions:
+            return f"{self.name}: not compiled yet"
+        return "\n\n".join(render(records, {self.name: str(sig)}) for sig, records in self.decisions.items())
+
+    __repr__ = __str__
+
+
+def explain(dispatcher: Any, specialisations: Iterable[Specialisation]) -> Explanation:
+    """What the compiler decided for each of the specialisations."""
+    found = {s.signature: front_end_of(dispatcher, s).decisions for s in specialisations}
+    return Explanation(dispatcher.__qualname__, found)

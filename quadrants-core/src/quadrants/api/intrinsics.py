@@ -1,0 +1,12 @@
+"""Names that mean something special in compiled code and also work in the interpreter."""
+
+from __future__ import annotations
+
+from typing import SupportsIndex
+
+
+class prange:  # noqa: N801 - named like `range`
+    """A `range` whose iterations are independent of each other. In the interpreter it is `range`."""
+
+    def __new__(cls, *args: SupportsIndex) -> range:  # type: ignore[misc]
+        return range(*args)

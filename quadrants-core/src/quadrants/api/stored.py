@@ -1,0 +1,104 @@
+"""What the cache keeps of a specialisation.
+
+Takes the object code and the tables that go with it; gives bytes for the cache, and back. The names of source files are not
+kept: where the code is loaded they are those of the functions there, so that a moved file, or a notebook's cell in a new
+session, finds its code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from quadrants.cache.codec import Codec
+from quadrants.cache.dependencies import Place, Ref, Roots, roots_after
+from quadrants.cache.fingerprint import digest, function_key, type_key
+from quadrants.host.spec import EntrySpec, Hidden, Source, constants_of
+from quadrants.ir.core import Loc, Scope
+from quadrants.lower.abi import Site, SiteKind
+from quadrants.options import Options
+from quadrants.types import (
+    ArrayType,
+    ExcType,
+    FormatHole,
+    FormatType,
+    Kind,
+    LiteralType,
+    NamedTupleType,
+    NoneType,
+    OptionalType,
+    Scalar,
+    SliceType,
+    StrType,
+    TupleType,
+    Type,
+)
+
+_CLASSES = (
+    *(ArrayType, ExcType, FormatHole, FormatType, Kind, LiteralType, NamedTupleType, NoneType, OptionalType),
+    *(Scalar, SliceType, StrType, TupleType, EntrySpec, Hidden, Source, Site, SiteKind, Loc, Scope),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A compiled specialisation. `hidden` are the places of the hidden arguments' objects."""
+
+    spec: EntrySpec
+    code: bytes
+    sites: tuple[Site, ...]
+    classes: tuple[str, ...]
+    hidden: tuple[Place, ...]
+
+
+def first_key(
+    function: types.FunctionType, arg_types: Sequence[Type], options: Options, result: Type | None, context: object
+) -> str:
+    """The first key of the cache. Raises `Uncacheable`."""
+    declared = None if result is None else type_key(result)
+    return digest((function_key(function), tuple(map(type_key, arg_types)), options.key(), declared, context))
+
+
+def literal_functions(arg_types: Sequence[Type]) -> list[types.FunctionType]:
+    """The functions among the literal arguments."""
+    roots = Roots([])
+    for type_ in arg_types:
+        for value in constants_of(type_):
+            roots.add(value)
+    return roots.functions
+
+
+def dumps(
+    stored: Stored, arg_types: Sequence[Type], refs: Sequence[Ref], functions: Sequence[types.FunctionType]
+) -> bytes:
+    """The bytes to keep. Raises `Uncacheable`."""
+    filenames = tuple(function.__code__.co_filename for function in roots_after(refs, functions).functions)
+    fields = tuple(getattr(stored, field.name) for field in dataclasses.fields(stored))
+    return _codec(arg_types).dumps((filenames, *fields))
+
+
+def loads(
+    data: bytes, arg_types: Sequence[Type], refs: Sequence[Ref], functions: Sequence[types.FunctionType]
+) -> Stored:
+    """What `dumps` was given, with the file names of this process."""
+    filenames, spec, code, sites, classes, hidden = _codec(arg_types).loads(data)
+    here = [function.__code__.co_filename for function in roots_after(refs, functions).functions]
+    moved = {old: new for old, new in zip(filenames, here) if old != new}
+    if moved:
+        sites = tuple(_moved(site, moved) for site in sites)
+    return Stored(spec, code, tuple(sites), tuple(classes), hidden)
+
+
+def _codec(arg_types: Sequence[Type]) -> Codec:
+    return Codec(_CLASSES, [value for type_ in arg_types for value in constants_of(type_)])
+
+
+def _moved(site: Site, moved: dict[str, str]) -> Site:
+    filename = moved.get(site.scope.filename)
+    return (
+        site
+        if filename is None
+        else dataclasses.replace(site, scope=dataclasses.replace(site.scope, filename=filename))
+    )
