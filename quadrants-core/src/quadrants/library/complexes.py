@@ -151,10 +151,12 @@ def rect(r, phi):
     r = float(r)
     phi = float(phi)
     if phi == 0.0:
-        return complex(r, r * phi)
+        return complex(r, r * phi if r - r == 0.0 else raw.copysign(phi, r))
+    if r == 0.0 and phi - phi != 0.0:
+        return complex(0.0, 0.0)
     if abs(phi) == math.inf:
-        if r == 0.0 or r != r:
-            return complex(r if r != r else 0.0, 0.0)
+        if r != r:
+            return complex(math.nan, math.nan)
         raise ValueError("math domain error")
     if abs(r) == math.inf:
         return complex(raw.copysign(r, r * raw.cos(phi)), raw.copysign(abs(r), r * raw.sin(phi)))

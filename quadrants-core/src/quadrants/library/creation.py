@@ -10,15 +10,15 @@ from quadrants.library.support import array_of_tuple, as_array, tuple_dtype
 
 def arange(start, stop=None, step=None, dtype=None):
     if stop is None:
-        return counted(0, start, 1, np.result_type(start) if dtype is None else np.dtype(dtype))
+        return counted(0, start, 1, arange_dtype(0, start, 1) if dtype is None else np.dtype(dtype))
     if step is None:
         return counted(start, stop, 1, arange_dtype(start, stop, 1) if dtype is None else np.dtype(dtype))
     return counted(start, stop, step, arange_dtype(start, stop, step) if dtype is None else np.dtype(dtype))
 
 
 def arange_dtype(start, stop, step):
-    """Here Python's numbers count as int64 and float64 (NumPy promotes each argument's own dtype)."""
-    return np.result_type(np.result_type(start), np.result_type(stop), np.result_type(step))
+    """The promotion of the arguments' dtypes, Python's numbers being int64 and float64, and at least int64."""
+    return np.result_type(np.int64, np.result_type(start), np.result_type(stop), np.result_type(step))
 
 
 def counted(start, stop, step, dtype):

@@ -214,9 +214,13 @@ def check_lines(a, axis):
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
     if method != "linear":
         raise ValueError("only the method 'linear' is supported")
-    if isinstance(q, int):
-        q = q / 1
-    return any_quantile(as_array(a), q, axis, out, keepdims, "Quantiles must be in the range [0, 1]")
+    a = as_array(a)
+    if isinstance(q, int) and a.dtype.kind in "iu":
+        # NumPy quirk: an integer q, which can only be 0 or 1, takes an element as it is.
+        check_quantile(q, "Quantiles must be in the range [0, 1]")
+        check_lines(a, axis)
+        return deliver(reduce(quantile_row, a, axis, keepdims, a.dtype, q), out)
+    return any_quantile(a, q, axis, out, keepdims, "Quantiles must be in the range [0, 1]")
 
 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
