@@ -9,7 +9,19 @@ from library.modes import DTYPES, check, sample
 
 
 def test_arange(mode):
-    for args in ((5,), (0,), (-3,), (2, 7), (7, 2), (1, 10, 3), (10, 1, -3), (0, 1, 0.1), (5.5,), (0.5, 3), (1, 1.0, 0.25)):
+    for args in (
+        (5,),
+        (0,),
+        (-3,),
+        (2, 7),
+        (7, 2),
+        (1, 10, 3),
+        (10, 1, -3),
+        (0, 1, 0.1),
+        (5.5,),
+        (0.5, 3),
+        (1, 1.0, 0.25),
+    ):
         check(mode, np.arange, *args)
     check(mode, np.arange, np.int32(4))
     check(mode, np.arange, 4, dtype=np.float32)

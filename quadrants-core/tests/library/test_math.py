@@ -211,7 +211,10 @@ def test_python_float_pow(x, y):
 
 
 @settings(max_examples=2000, deadline=None)
-@given(x=st.one_of(floats, st.floats(-1e6, 1e6), st.integers(-(10**7), 10**7).map(lambda n: n / 1000)), n=st.integers(-22, 22))
+@given(
+    x=st.one_of(floats, st.floats(-1e6, 1e6), st.integers(-(10**7), 10**7).map(lambda n: n / 1000)),
+    n=st.integers(-22, 22),
+)
 def test_round_digits(x, n):
     same_round(x, n)
 
@@ -306,7 +309,9 @@ def parts(x):
 @settings(max_examples=300, deadline=None)
 @given(x=st.complex_numbers(max_magnitude=1e4), y=st.complex_numbers(max_magnitude=60))
 def test_complex_arithmetic(name, x, y):
-    implementation = {"mul": complexes.complex_mul, "truediv": complexes.complex_div, "pow": complexes.complex_pow}[name]
+    implementation = {"mul": complexes.complex_mul, "truediv": complexes.complex_div, "pow": complexes.complex_pow}[
+        name
+    ]
     if name == "truediv" and y == 0:
         return
     try:

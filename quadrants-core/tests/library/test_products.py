@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from library.modes import check, layouts, sample
 
-NUMBERS = tuple(np.dtype(name) for name in ("bool", "int32", "uint8", "float16", "float32", "float64", "complex64", "complex128"))
+NUMBERS = tuple(
+    np.dtype(name) for name in ("bool", "int32", "uint8", "float16", "float32", "float64", "complex64", "complex128")
+)
 PAIRS = (
     ((3,), (3,)),
     ((300,), (300,)),

@@ -21,7 +21,15 @@ def test_median(mode, shape):
 
 
 def test_median_special(mode):
-    for values in ([np.nan, 1.0], [1.0, np.inf], [np.inf, -np.inf], [], [5.0] * 50, list(range(100)), list(range(99, 0, -1))):
+    for values in (
+        [np.nan, 1.0],
+        [1.0, np.inf],
+        [np.inf, -np.inf],
+        [],
+        [5.0] * 50,
+        list(range(100)),
+        list(range(99, 0, -1)),
+    ):
         check(mode, np.median, np.array(values))
     check(mode, np.median, np.ones((2, 3, 4)), axis=(0, 2))
 

@@ -159,6 +159,8 @@ def rect(r, phi):
             return complex(math.nan, math.nan)
         raise ValueError("math domain error")
     if abs(r) == math.inf:
+        if phi != phi:
+            return complex(math.inf, phi)
         return complex(raw.copysign(r, r * raw.cos(phi)), raw.copysign(abs(r), r * raw.sin(phi)))
     return complex(r * raw.cos(phi), r * raw.sin(phi))
 

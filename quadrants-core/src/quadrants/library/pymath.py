@@ -479,6 +479,7 @@ def fsum(seq):
         x = float(item)
         if x - x != 0.0:
             special += x
+            count = 0
             plus = plus or x == math.inf
             minus = minus or x == -math.inf
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import struct
 import sys
+from fractions import Fraction
 
 import numpy as np
 
@@ -117,18 +118,16 @@ def lgamma(x):
 
 def fma(x, y, z):
     """x*y + z, rounded once."""
-    product = float(x) * float(y)
-    if not math.isfinite(product) or not math.isfinite(z) or product == 0.0:
-        return product + float(z)
-    from fractions import Fraction
-
+    x, y, z = float(x), float(y), float(z)
+    if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)) or x == 0.0 or y == 0.0:
+        return x * y + z
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:
-        return product + float(z)
+        return x * y + z
     try:
         return float(exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
 
 
 def wrap(x):

@@ -99,14 +99,18 @@ def rounded_tens(x, n):
     if finer_than_float(x, unit):
         return x
     q = raw.rint(x / unit)
-    over = raw.fma(-q, unit, x) - q * rest
-    half = unit * 0.5
+    # x - q*unit is exact: a multiple of the last place of `unit`, and no larger than it.
+    over = raw.fma(-q, unit, x)
     odd = raw.fmod(q, 2.0) != 0.0
-    if over > half or (over == half and odd):
+    up = (over - unit * 0.5) - rest * (q + 0.5)
+    down = (over + unit * 0.5) - rest * (q - 0.5)
+    if up > 0.0 or (up == 0.0 and odd):
         q += 1.0
-    elif over < -half or (over == -half and odd):
+    elif down < 0.0 or (down == 0.0 and odd):
         q -= 1.0
-    return q * unit + q * rest if q != 0.0 else 0.0
+    rounded, _ = scaled(unit, rest, q)
+    # An overflow leaves nan in the second part of a double-double, never in the first.
+    return rounded if rounded == rounded else math.inf
 
 
 def int_round_digits(x, ndigits):

@@ -115,7 +115,8 @@ def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 def between(low, high, part, dtype):
     """`low` and `high` mixed: `part` of 0 is `low`, 1 is `high`."""
     kind = dtype.type
-    step = kind(high) - kind(low)
+    # As in NumPy the distance of floats is rounded to their own type.
+    step = kind(high - low) if high.dtype.kind == "f" else kind(high) - kind(low)
     if part >= 0.5:
         return kind(high) - step * kind(1.0 - part)
     return kind(low) + step * kind(part)
