@@ -273,13 +273,11 @@ def _pycall(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tu
 
 
 def _map(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple[Any, ...]:
-    shapes = [value.dims for value in values if isinstance(value, InterpArray)]
+    shapes = [value.dims if isinstance(value, InterpArray) else () for value in values]
     try:
         dims = np.broadcast_shapes(*shapes)
     except ValueError:
-        text = " ".join(str(shape).replace(" ", "") for shape in shapes)
-        message = f"operands could not be broadcast together with shapes {text} "
-        raise Raised("builtins:ValueError", (message,)) from None
+        raise Raised("builtins:ValueError", (_no_broadcast(shapes),)) from None
     type = op.results[0].type
     assert isinstance(type, ArrayType)
     target = new_array(type, dims)
@@ -292,14 +290,23 @@ def _map_into(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> 
     target, *inputs = values
     for value in inputs:
         if isinstance(value, InterpArray) and not _broadcasts(value.dims, target.dims):
-            shapes = [str(dims).replace(" ", "") for dims in (value.dims, target.dims)]
-            message = f"could not broadcast input array from shape {shapes[0]} into shape {shapes[1]}"
+            shapes = [value.dims if isinstance(value, InterpArray) else () for value in values]
+            message = _no_broadcast([*shapes[1:], shapes[0]])
+            if len(inputs) == 1:  # an assignment, not a ufunc with `out`
+                texts = [str(dims).replace(" ", "") for dims in (value.dims, target.dims)]
+                message = f"could not broadcast input array from shape {texts[0]} into shape {texts[1]}"
             raise Raised("builtins:ValueError", (message,))
     for place, value in list(
         _elements(machine, op, target.dims, tuple(inputs), env)
     ):  # all are read before any is written
         target.store(value, place)
     return ()
+
+
+def _no_broadcast(shapes: Sequence[tuple[int, ...]]) -> str:
+    """NumPy's message for operands of a ufunc that do not fit."""
+    text = " ".join(str(shape).replace(" ", "") for shape in shapes)
+    return f"operands could not be broadcast together with shapes {text} "
 
 
 def _broadcasts(dims: tuple[int, ...], target: tuple[int, ...]) -> bool:

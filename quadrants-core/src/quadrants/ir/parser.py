@@ -21,7 +21,7 @@ _OP_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _VALUE = re.compile(r"%(?:\d+|[^\W\d]\w*(?:\.\d+)?)")
 _SYMBOL = re.compile(r"@[^\W\d][\w.$]*")
 _ATTRIBUTES = re.compile(r"\{\s*[^\W\d]\w*\s*=")
-_NUMBER_START = re.compile(r"-|\d|\(|(?:nan|inf)\b")
+_NUMBER_START = re.compile(r"-|\d|\(|(?:nan|inf)j?\b")
 _LOC = re.compile(r"@(\d+):(\d+)(?:-(\d+):(\d+))?(?:\+(\d+))?")
 _HINT = re.compile(r"%([^\W\d]\w*)")
 

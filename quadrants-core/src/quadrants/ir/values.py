@@ -139,7 +139,10 @@ def new_array(type: ArrayType, dims: Sequence[int], *, zero: bool = False) -> In
     strides = contiguous_strides(dims, type.dtype.itemsize, type.layout)
     nbytes = type.dtype.itemsize
     for dim in dims:
-        nbytes *= dim
+        nbytes *= max(dim, 1)
+    if nbytes >= 2**63:  # as NumPy, also when an axis is empty
+        raise Raised("builtins:MemoryError")
+    nbytes = 0 if 0 in dims else nbytes
     try:
         data = np.full(nbytes, 0 if zero else GARBAGE, np.uint8)
     except (MemoryError, ValueError, OverflowError):
