@@ -116,10 +116,10 @@ def _layout(e: FunctionEmitter, type: ArrayType, sizes: Sequence[Text]) -> tuple
             empty = e.let(f"or i1 {empty}, {none}") if empty else none
             size = e.let(f"call i64 @llvm.umax.i64(i64 {size}, i64 1)")
         total, overflow = _times(e, total, size, overflow)
-    if overflow:
-        total = e.let(f"select i1 {overflow}, i64 -1, i64 {total}")
     if empty:
         total = e.let(f"select i1 {empty}, i64 0, i64 {total}")
+    if overflow:  # as in NumPy, also when an axis is empty
+        total = e.let(f"select i1 {overflow}, i64 -1, i64 {total}")
     return tuple(steps), total
 
 
