@@ -15,6 +15,7 @@ from quadrants.passes.context import PassContext
 from quadrants.passes.structure import Exits
 
 _LEAVES = frozenset({"return", "raise", "reraise", "unreachable"})
+_MAPS = frozenset({"map", "map_into"})
 _JUMPS = frozenset({"break", "continue"})
 #: How many operands of a loop come before the carried values; also: the arguments of its body, less two.
 _HEAD = {"for": 3, "loop": 0}
@@ -98,11 +99,8 @@ class _Liveness:
             self.work.extend(op.operands[: _HEAD[op.name]])
         elif op.name not in _JUMPS and op.name != "yield":
             self.work.extend(op.operands)
-        if op.name in ("map", "map_into"):
-            for inner in op.regions[0].ops:
-                self.work.append(inner)
-                self.work.extend(inner.operands)
-            return
+        if op.name in _MAPS:
+            self.work.extend(op.regions[0].ops[-1].operands)
         if op in self.exits:
             self.work.extend(self.exits[op].breaks)
             self.work.extend(self.exits[op].continues)
@@ -144,10 +142,10 @@ class _Liveness:
 def _sweep(region: Region, liveness: _Liveness) -> None:
     region.ops[:] = [op for op in region.ops if op in liveness.live or op.defn.terminator]
     for op in region.ops:
-        if op.regions and op.name not in ("map", "map_into"):
+        if op.regions and op.name not in _MAPS:
             _prune(op, liveness)
-            for nested in op.regions:
-                _sweep(nested, liveness)
+        for nested in op.regions:
+            _sweep(nested, liveness)
 
 
 def _prune(op: Op, liveness: _Liveness) -> None:

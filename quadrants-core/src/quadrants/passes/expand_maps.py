@@ -70,13 +70,12 @@ class _Expander:
         out = Region(region.args)
         with self.builder.into(out):
             for op in region.ops:
-                op.operands[:] = [self.sizes.get(operand, operand) for operand in op.operands]
+                if self.is_known_size(op):
+                    continue
                 self.builder.loc = op.loc
-                if op.name == "dim" and op.operands[0] in self.shaper.shapes:
-                    axis = op.attrs["axis"]
-                    assert isinstance(axis, int)
-                    self.sizes[op.result] = self.shaper.shapes[op.operands[0]][axis]
-                elif op.name == "map":
+                if op.name in fuse_maps.MAPS:
+                    self.known_sizes(op.regions[0])
+                if op.name == "map":
                     self.map(op, op in fused)
                 elif op.name == "map_into":
                     self.map_into(op)
@@ -85,6 +84,23 @@ class _Expander:
                         self.region(nested)
                     out.ops.append(op)
         region.ops[:] = out.ops
+
+    def is_known_size(self, op: Op) -> bool:
+        """Use the sizes that were computed for a map, which may have no array. Gives whether the op was such a size."""
+        op.operands[:] = [self.sizes.get(operand, operand) for operand in op.operands]
+        if op.name != "dim" or op.operands[0] not in self.shaper.shapes:
+            return False
+        axis = op.attrs["axis"]
+        assert isinstance(axis, int)
+        self.sizes[op.result] = self.shaper.shapes[op.operands[0]][axis]
+        return True
+
+    def known_sizes(self, region: Region) -> None:
+        """The same for the region of a map."""
+        region.ops[:] = [op for op in region.ops if not self.is_known_size(op)]
+        for op in region.ops:
+            for nested in op.regions:
+                self.known_sizes(nested)
 
     def map(self, op: Op, fused: bool) -> None:
         shapes = [self.shaper.dims(value) if isinstance(value.type, ArrayType) else [] for value in op.operands]

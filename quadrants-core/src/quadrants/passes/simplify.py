@@ -19,7 +19,7 @@ from quadrants.ir.values import Undefined
 from quadrants.passes import dce
 from quadrants.passes.context import PassContext
 from quadrants.passes.fold import RULES, Number
-from quadrants.passes.structure import Exits, exits_of, falls_through, is_pure
+from quadrants.passes.structure import Exits, breaks_of, exits_of, falls_through, is_pure
 from quadrants.types import Scalar, Type
 from quadrants.types.dtypes import dtype_of
 
@@ -133,6 +133,9 @@ class _Simplifier:
     def op(self, op: Op, pending: deque[Op]) -> list[Value]:
         """Simplify one op and append what is left of it. Gives the conditions that hold behind it."""
         op.operands[:] = [self.resolve(operand) for operand in op.operands]
+        if op.name == "zero" and isinstance(op.result.type, Scalar):
+            self.replaced[op.result] = self.const(_zero(op.result.type), op.result.type)
+            return []
         if op.name == "const":
             value = op.attrs["value"]
             assert isinstance(value, (bool, int, float, complex)) and isinstance(op.result.type, Scalar)
@@ -220,7 +223,7 @@ class _Simplifier:
             return []
         if op.name == "if":
             self.merge_equal(op)
-        if op.name != "loop" and not falls_through(op, exits.breaks):
+        if op.name != "loop" and not falls_through(op, breaks_of(op) if op.name == "block" else ()):
             op.results.clear()
             self.append(Op(OPS["unreachable"], [], [], {}, [], op.loc))
             return []
@@ -260,6 +263,10 @@ class _Simplifier:
             values = {end.operands[index] for end in ends}
             if len(values) == 1 and not (values & inside):
                 self.replaced[result] = values.pop()
+
+
+def _zero(type: Scalar) -> Number:
+    return False if type.is_bool else 0 if type.is_integer else 0.0 if type.is_float else 0j
 
 
 def _machine(value: Number | None, of: Value) -> object:
