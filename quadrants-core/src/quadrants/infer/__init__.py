@@ -1,1 +1,45 @@
+"""Abstract interpretation of regions with argument types: Python functions become QIR.
 
+Takes a Python function and the types of its arguments; gives an `InferResult`.
+"""
+
+from __future__ import annotations
+
+import types as pytypes
+from collections.abc import Sequence
+
+from quadrants.infer.emitter import Options
+from quadrants.infer.engine import Dependency, Engine, FunctionRef, InferResult
+from quadrants.infer.function import parameter_names, walk_function
+from quadrants.types import NONE, Type
+
+__all__ = ["Dependency", "InferResult", "Options", "infer_module"]
+
+
+def infer_module(function: pytypes.FunctionType, arg_types: Sequence[Type], options: Options) -> InferResult:
+    """Compile a call tree to QIR.
+
+    Args:
+        function: the entry.
+        arg_types: the types of its parameters in the order of its code's `co_varnames`: positional, keyword-only, then the
+            tuple of `*args`.
+        options: how.
+
+    Raises:
+        CompileError: the program cannot be compiled, with the place and the reason.
+    """
+    engine = Engine(options, walk_function)
+    internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
+    ref = FunctionRef(function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal)
+    assert len(arg_types) == len(parameter_names(function.__code__))
+    spec = engine.specialise(ref, tuple(arg_types), entry=True)
+    module = engine.finish(spec)
+    return InferResult(
+        module,
+        tuple(arg_types),
+        NONE if spec.result is None else spec.result,
+        tuple(engine.dependencies.values()),
+        tuple(array for array, _ in engine.hidden.values()),
+        tuple(type_ for _, type_ in engine.hidden.values()),
+        tuple(engine.decisions),
+    )

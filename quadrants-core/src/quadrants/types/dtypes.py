@@ -23,3 +23,10 @@ def scalar_of(dtype: np.dtype) -> Scalar | None:
 def dtype_of(scalar: Scalar) -> np.dtype:
     """The NumPy dtype that stores the scalar (weak types: int64, float64, complex128, bool)."""
     return np.dtype(np.bool_) if scalar.is_bool else np.dtype(f"{_CHAR[scalar.kind]}{scalar.itemsize}")
+
+
+def layout_of(array: np.ndarray) -> str:
+    """The layout letter of an array: "C" where it is C-contiguous, else "F" or "A"."""
+    if array.flags.c_contiguous:
+        return "C"
+    return "F" if array.flags.f_contiguous else "A"

@@ -112,5 +112,24 @@ PYCOMPLEX = Scalar(Kind.COMPLEX, 128, weak=True)
 #: Every scalar by its text form.
 SCALARS: dict[str, Scalar] = {
     str(scalar): scalar
-    for scalar in (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F16, F32, F64, C64, C128, PYBOOL, PYINT, PYFLOAT, PYCOMPLEX)
+    for scalar in (
+        BOOL,
+        I8,
+        I16,
+        I32,
+        I64,
+        U8,
+        U16,
+        U32,
+        U64,
+        F16,
+        F32,
+        F64,
+        C64,
+        C128,
+        PYBOOL,
+        PYINT,
+        PYFLOAT,
+        PYCOMPLEX,
+    )
 }

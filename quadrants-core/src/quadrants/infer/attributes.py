@@ -1,0 +1,186 @@
+"""Attributes of values: arrays, numbers, named tuples, dtypes, modules."""
+
+from __future__ import annotations
+
+import types as pytypes
+from collections.abc import Callable
+
+import numpy as np
+
+from quadrants.diagnostics import Code
+from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer.values import Abstract, Arr, Const, Exc, Method, Num, Opt, Tup
+from quadrants.ir import Value
+from quadrants.types import PYINT, ArrayType
+from quadrants.types.dtypes import dtype_of
+
+
+def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
+    """`value.name`."""
+    if isinstance(value, Opt):
+        value = w.unwrap(value)
+    if isinstance(value, Const):
+        return _constant_attr(w, value.value, name)
+    if isinstance(value, Method) and value.name == "flags" and isinstance(value.owner, Arr):
+        return _flag(value.owner.array, name)
+    handler = _TABLES.get(type(value), {}).get(name)
+    if handler is not None:
+        return handler(w, value)
+    if isinstance(value, Tup) and value.named is not None and name in value.named[0]:
+        return value.items[value.named[0].index(name)]
+    if _has_method(value, name):
+        return Method(value, name)
+    fail(
+        Code.NO_ATTRIBUTE,
+        f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),
+        types=[("value", value.type)],
+    )
+
+
+_PROTOTYPE: dict[type, type] = {Arr: np.ndarray, Num: np.float64, Tup: tuple}
+
+
+def _exists(value: Abstract, name: str) -> bool:
+    prototype = _PROTOTYPE.get(type(value))
+    return prototype is not None and hasattr(prototype, name)
+
+
+def _has_method(value: Abstract, name: str) -> bool:
+    """Whether Python has such a method; whether it is supported shows when it is called."""
+    if isinstance(value, Tup) and name in ("count", "index", "_replace", "_asdict"):
+        return True
+    if isinstance(value, Num) and value.scalar.weak:
+        python = (bool, int, int, float, complex)[value.scalar.kind.value]
+        return callable(getattr(python, name, None))
+    if isinstance(value, Exc):
+        return False
+    return _exists(value, name) and callable(getattr(_PROTOTYPE[type(value)], name))
+
+
+def _constant_attr(w: Emitter, owner: object, name: str) -> Abstract:
+    try:
+        found = getattr(owner, name)
+    except AttributeError as error:
+        fail(Code.NO_ATTRIBUTE, str(error))
+    if isinstance(owner, pytypes.ModuleType):
+        return w.from_module(owner, name, found)  # type: ignore[attr-defined]
+    if isinstance(owner, (int, float, complex, str)) and callable(found):
+        return Method(Const(owner), name)
+    return w.from_python(found, name)  # type: ignore[attr-defined]
+
+
+def _flag(array: ArrayType, name: str) -> Abstract:
+    """Flags that the type decides: contiguity that is not promised by the layout counts as absent."""
+    flags = {
+        "c_contiguous": array.layout == "C",
+        "C_CONTIGUOUS": array.layout == "C",
+        "f_contiguous": array.layout == "F" or (array.layout == "C" and array.ndim <= 1),
+        "F_CONTIGUOUS": array.layout == "F" or (array.layout == "C" and array.ndim <= 1),
+        "contiguous": array.layout == "C",
+        "writeable": not array.readonly,
+        "aligned": True,
+    }
+    if name not in flags:
+        fail(Code.NO_ATTRIBUTE, f"an array's flags have no '{name}' that is supported")
+    return Const(flags[name])
+
+
+# arrays
+
+
+def dims(w: Emitter, value: Arr) -> list[Value]:
+    """The registers of the shape."""
+    return [w.b.value("dim", value.value, axis=axis) for axis in range(value.array.ndim)]
+
+
+def strides(w: Emitter, value: Arr) -> list[Value]:
+    """The registers of the strides, in bytes."""
+    return [w.b.value("stride", value.value, axis=axis) for axis in range(value.array.ndim)]
+
+
+def size(w: Emitter, value: Arr) -> Value:
+    """The register of the number of elements."""
+    total = w.b.i64(1)
+    for position, dim in enumerate(dims(w, value)):
+        total = dim if position == 0 else w.b.value("mul", total, dim)
+    return total
+
+
+def _shape(w: Emitter, value: Arr) -> Abstract:
+    return Tup(tuple(Num(PYINT, dim) for dim in dims(w, value)))
+
+
+def transposed(w: Emitter, value: Arr, axes: tuple[int, ...]) -> Arr:
+    """The view with its axes in another order."""
+    if axes == tuple(range(value.array.ndim)):
+        return value
+    shape, steps = dims(w, value), strides(w, value)
+    layout = value.array.layout
+    if axes == tuple(reversed(range(value.array.ndim))):
+        layout = {"C": "F", "F": "C", "A": "A"}[layout]
+    else:
+        layout = "A"
+    array = ArrayType(value.array.dtype, value.array.ndim, layout, value.array.readonly)
+    operands = [*(shape[a] for a in axes), *(steps[a] for a in axes)]
+    return Arr(array, w.b.value("view", value.value, w.b.i64(0), *operands, type=array))
+
+
+def _part(name: str) -> Callable[[Emitter, Arr], Abstract]:
+    def part(w: Emitter, value: Arr) -> Abstract:
+        dtype = value.array.dtype
+        if not dtype.is_complex:
+            if name == "real":
+                return value
+            return w.call_library("creation:zeros_like", value)
+        array = ArrayType(dtype.part, value.array.ndim, "A", value.array.readonly)
+        offset = w.b.i64(0 if name == "real" else dtype.part.itemsize)
+        return Arr(array, w.b.value("view", value.value, offset, *dims(w, value), *strides(w, value), type=array))
+
+    return part
+
+
+_ARRAY: dict[str, Callable[..., Abstract]] = {
+    "shape": _shape,
+    "ndim": lambda w, a: Const(a.array.ndim),
+    "size": lambda w, a: Num(PYINT, size(w, a)),
+    "dtype": lambda w, a: Const(dtype_of(a.array.dtype)),
+    "itemsize": lambda w, a: Const(a.array.dtype.itemsize),
+    "nbytes": lambda w, a: Num(PYINT, w.b.value("mul", size(w, a), w.b.i64(a.array.dtype.itemsize))),
+    "strides": lambda w, a: Tup(tuple(Num(PYINT, s) for s in strides(w, a))),
+    "T": lambda w, a: transposed(w, a, tuple(reversed(range(a.array.ndim)))),
+    "mT": lambda w, a: transposed(w, a, (*range(a.array.ndim - 2), a.array.ndim - 1, a.array.ndim - 2)),
+    "real": _part("real"),
+    "imag": _part("imag"),
+    "flags": lambda w, a: Method(a, "flags"),
+    "flat": lambda w, a: w.call_library("sequences:flat_copy", a),
+}
+
+
+# numbers
+
+
+def _number_part(name: str) -> Callable[[Emitter, Num], Abstract]:
+    def part(w: Emitter, value: Num) -> Abstract:
+        scalar = value.scalar
+        if scalar.is_complex:
+            return Num(scalar.part, w.b.value(name, value.value))
+        if name == "real":
+            return value
+        return Num(scalar, w.b.const(0, scalar.machine))
+
+    return part
+
+
+_NUMBER: dict[str, Callable[..., Abstract]] = {
+    "real": _number_part("real"),
+    "imag": _number_part("imag"),
+    "dtype": lambda w, x: Const(dtype_of(x.scalar)),
+    "ndim": lambda w, x: Const(0),
+    "shape": lambda w, x: Tup(()),
+    "size": lambda w, x: Const(1),
+    "itemsize": lambda w, x: Const(x.scalar.itemsize),
+    "nbytes": lambda w, x: Const(x.scalar.itemsize),
+    "T": lambda w, x: x,
+}
+
+_TABLES: dict[type, dict[str, Callable[..., Abstract]]] = {Arr: _ARRAY, Num: _NUMBER}

@@ -1,0 +1,52 @@
+"""Binding arguments to parameters at compile time, with Python's rules and texts."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from quadrants.diagnostics import Code
+from quadrants.infer.emitter import fail
+from quadrants.infer.values import Abstract, Tup
+
+if TYPE_CHECKING:
+    from quadrants.infer.engine import FunctionRef
+
+
+def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> list[Abstract]:
+    """The values of the parameters in the order of `co_varnames`: positional, keyword-only, then `*args` as a tuple."""
+    code = ref.code
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        fail(Code.UNSUPPORTED_KWARGS, f"{ref.name}() takes **keywords, which compiled code cannot bind")
+    positional = code.co_varnames[: code.co_argcount]
+    keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    bound: dict[str, Abstract] = dict(zip(positional, args))
+    extra = tuple(args[len(positional) :])
+    varargs = bool(code.co_flags & inspect.CO_VARARGS)
+    if extra and not varargs:
+        _too_many(ref, len(positional), len(args))
+    for name, value in keywords.items():
+        if name in bound and name not in positional[: code.co_posonlyargcount]:
+            fail(Code.BAD_ARGUMENTS, f"{ref.name}() got multiple values for argument '{name}'")
+        if name not in positional[code.co_posonlyargcount :] and name not in keyword_only:
+            fail(Code.BAD_ARGUMENTS, f"{ref.name}() got an unexpected keyword argument '{name}'")
+        bound[name] = value
+    defaults = dict(zip(positional[len(positional) - len(ref.defaults) :], ref.defaults)) if ref.defaults else {}
+    defaults.update(ref.kwdefaults)
+    missing = [name for name in (*positional, *keyword_only) if name not in bound and name not in defaults]
+    if missing:
+        names = " and ".join(repr(name) for name in missing)
+        kind = "keyword-only" if missing[0] in keyword_only else "positional"
+        plural = "s" if len(missing) > 1 else ""
+        fail(Code.BAD_ARGUMENTS, f"{ref.name}() missing {len(missing)} required {kind} argument{plural}: {names}")
+    values = [bound[name] if name in bound else defaults[name] for name in (*positional, *keyword_only)]
+    return [*values, Tup(extra)] if varargs else values
+
+
+def _too_many(ref: FunctionRef, most: int, given: int) -> None:
+    least = most - len(ref.defaults)
+    wanted = str(most) if least == most else f"from {least} to {most}"
+    plural = "" if wanted == "1" else "s"
+    was = "was" if given == 1 else "were"
+    fail(Code.BAD_ARGUMENTS, f"{ref.name}() takes {wanted} positional argument{plural} but {given} {was} given")

@@ -1,0 +1,418 @@
+"""Python's builtins as the walk knows them: each a function from abstract arguments to an abstract value.
+
+`BUILTINS` maps the callable itself to its emitter. What can be written in the language is in `quadrants.library` instead.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator as python_operator
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from quadrants.diagnostics import Code
+from quadrants.infer import convert, elementwise, operators, sequences
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.merge import Number, generalise, join_types
+from quadrants.infer.merge import convert as convert_value
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    ConflictType,
+    Const,
+    Exc,
+    ListDisplay,
+    NewExc,
+    Num,
+    Opt,
+    Sequence_,
+    SliceValue,
+    Text,
+    Tup,
+    rebuild,
+)
+from quadrants.ir import Value
+from quadrants.types import PYBOOL, PYINT, FormatHole, FormatType, LiteralType, TupleType
+from quadrants.types.dtypes import dtype_of
+
+Args = tuple[Abstract, ...]
+Keywords = dict[str, Abstract]
+Builtin = Callable[[Emitter, Args, Keywords], Abstract]
+
+
+def _no_keywords(name: str, keywords: Keywords) -> None:
+    if keywords:
+        fail(Code.BAD_ARGUMENTS, f"{name}() takes no keyword arguments")
+
+
+def _arity(name: str, args: Args, least: int, most: int) -> None:
+    if not least <= len(args) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}"
+        fail(Code.BAD_ARGUMENTS, f"{name}() takes {wanted} argument{'s' if wanted != '1' else ''} ({len(args)} given)")
+
+
+def simple(name: str, least: int, most: int, body: Callable[..., Abstract]) -> Builtin:
+    """A builtin without keywords, with its arguments counted."""
+
+    def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+        _no_keywords(name, keywords)
+        _arity(name, args, least, most)
+        return body(w, *args)
+
+    return call
+
+
+# sequences
+
+
+def _range(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    _no_keywords("range", keywords)
+    _arity("range", args, 1, 3)
+    bounds = [w.unwrap(arg) for arg in args]
+    for bound in bounds:
+        scalar = scalar_type(bound)
+        if scalar is None or not (scalar.is_integer or scalar.is_bool):
+            fail(
+                Code.TYPE_MISMATCH,
+                f"range() takes integers, not {describe(bound)}",
+                hint="Convert it: range(int(x))." if scalar is not None else None,
+            )
+    parts = [bound if isinstance(bound, Const) else Num(PYINT, w.cast(bound, PYINT)) for bound in bounds]
+    start: Abstract = Const(0)
+    step: Abstract = Const(1)
+    if len(parts) == 1:
+        stop = parts[0]
+    else:
+        start, stop = parts[0], parts[1]
+        step = parts[2] if len(parts) == 3 else step
+    if isinstance(step, Const):
+        if step.value == 0:
+            w.check(w.b.bool(False), ValueError, "range() arg 3 must not be zero")
+            step = Const(1)
+    else:
+        nonzero = w.b.value("cmp", w.num(step).value, w.b.i64(0), pred="ne")
+        w.check(nonzero, ValueError, "range() arg 3 must not be zero")
+    return Sequence_("range", (start, stop, step))
+
+
+def _enumerate(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    start = keywords.get("start", args[1] if len(args) > 1 else Const(0))
+    _arity("enumerate", args, 1, 2)
+    return Sequence_("enumerate", (w.unwrap(args[0]), start))
+
+
+def _zip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    strict = keywords.pop("strict", Const(False))
+    _no_keywords("zip", keywords)
+    if not args:
+        return Tup(())
+    parts = tuple(w.unwrap(arg) for arg in args)
+    if isinstance(strict, Const) and strict.value:
+        counts = [sequences.count(w, part) for part in parts]
+        for other in counts[1:]:
+            same = w.b.value("cmp", counts[0], other, pred="eq")
+            w.check(same, ValueError, "zip() arguments have different lengths")
+    return Sequence_("zip", parts)
+
+
+def _tuple(w: Emitter, *args: Abstract) -> Abstract:
+    return Tup(sequences.as_items(w, args[0])) if args else Tup(())
+
+
+def _list(w: Emitter, *args: Abstract) -> Abstract:
+    return ListDisplay(sequences.as_items(w, args[0])) if args else ListDisplay(())
+
+
+def _slice(w: Emitter, *args: Abstract) -> Abstract:
+    bounds = (Const(None), args[0], Const(None)) if len(args) == 1 else (*args, Const(None))[:3]
+    return SliceValue(*bounds)
+
+
+# numbers
+
+
+def _abs(w: Emitter, value: Abstract) -> Abstract:
+    value = w.unwrap(value)
+    if isinstance(value, Arr):
+        return elementwise.map_arrays(w, [value], _abs)
+    if isinstance(value, Const) and isinstance(value.value, Number):
+        return Const(abs(value.value))
+    num = w.num(value)
+    scalar = num.scalar
+    if scalar.is_complex:
+        target = "complex_abs" if scalar.weak else "numpy_complex_abs"
+        result = w.call_library(f"complexes:{target}", num)
+        return Num(scalar.part, w.cast(result, scalar.part))
+    if scalar.is_bool:
+        return Num(PYINT, w.cast(num, PYINT)) if scalar.weak else num
+    return Num(scalar, w.b.value("abs", num.value))
+
+
+def _extreme(name: str, symbol: str) -> Builtin:
+    def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+        default = keywords.pop("default", None)
+        key = keywords.pop("key", None)
+        _no_keywords(name, keywords)
+        if not args:
+            fail(Code.BAD_ARGUMENTS, f"{name} expected at least 1 argument, got 0")
+        items = args
+        if len(args) == 1:
+            value = w.unwrap(args[0])
+            if isinstance(value, Arr):
+                return w.call_library(f"sequences:{name}_of_array", value)
+            items = sequences.as_items(w, value)
+        if not items:
+            if default is not None:
+                return default
+            w.check(w.b.bool(False), ValueError, f"{name}() iterable argument is empty")
+            return Const(0)
+        best = w.unwrap(items[0])
+        for item in items[1:]:
+            best = _better(w, symbol, best, w.unwrap(item), key)
+        return best
+
+    return call
+
+
+def _better(w: Emitter, symbol: str, best: Abstract, item: Abstract, key: Abstract | None) -> Abstract:
+    """`item if item < best else best`, as min() chooses."""
+    left, right = item, best
+    if key is not None:
+        left, right = (w.call_value(key, [value], {}) for value in (item, best))  # type: ignore[attr-defined]
+    test = operators.truth(w, operators.compare(w, symbol, left, right))
+    if isinstance(test, bool):
+        return item if test else best
+    return select(w, test, item, best)
+
+
+def select(w: Emitter, test: Value, x: Abstract, y: Abstract) -> Abstract:
+    """`x if test else y` of values without side effects."""
+    type_ = generalise(join_types(x.type, y.type))
+    if isinstance(type_, ConflictType) or any(leaf.heap for leaf in type_.leaves()):
+        fail(Code.CANNOT_UNIFY, f"{describe(x)} and {describe(y)} have no common type", types=[("one", x.type), ("other", y.type)])
+    pairs = zip(convert_value(w.b, x, type_).leaves, convert_value(w.b, y, type_).leaves)
+    return rebuild(type_, iter([w.b.value("select", test, a, b) for a, b in pairs]))
+
+
+def _sum(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    start = keywords.pop("start", args[1] if len(args) > 1 else Const(0))
+    _no_keywords("sum", keywords)
+    _arity("sum", args, 1, 2)
+    value = w.unwrap(args[0])
+    if isinstance(value, Arr):
+        return w.call_library("sequences:sum_of_array", value, start)
+    if isinstance(value, Sequence_) and value.kind == "range" and sequences.constant_range(value) is None:
+        return w.call_library("sequences:sum_of_range", *value.parts, start)
+    total = start
+    for item in sequences.as_items(w, value):
+        total = operators.binary(w, "+", total, item)
+    return total
+
+
+def _every(name: str) -> Callable[[Emitter, Abstract], Abstract]:
+    def call(w: Emitter, value: Abstract) -> Abstract:
+        value = w.unwrap(value)
+        if isinstance(value, Arr):
+            return w.call_library(f"sequences:{name}_of_array", value)
+        result: Abstract = Const(name == "all")
+        for item in sequences.as_items(w, value):
+            known = operators.truth(w, item)
+            one = Const(known) if isinstance(known, bool) else Num(PYBOOL, known)
+            result = operators._logical(w, "and" if name == "all" else "or", result, one)
+        return result
+
+    return call
+
+
+def _round(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    digits = keywords.pop("ndigits", args[1] if len(args) > 1 else Const(None))
+    _no_keywords("round", keywords)
+    _arity("round", args, 1, 2)
+    value = w.unwrap(args[0])
+    if isinstance(value, Arr):
+        return w.call_library("rounding:round_", value, Const(0) if _is_none(digits) else digits)
+    if isinstance(value, Const) and isinstance(digits, Const):
+        return Const(round(value.value, digits.value))  # type: ignore[call-overload]
+    scalar = scalar_type(value)
+    if scalar is None or scalar.is_complex:
+        fail(Code.BAD_OPERAND, f"round() does not take {describe(value)}")
+    if not scalar.is_float:
+        return value if _is_none(digits) else w.call_library("rounding:int_round_digits", value, digits)
+    if _is_none(digits):
+        rounded = Num(scalar, w.b.value("math.rint", w.num(value).value))
+        return Num(PYINT, convert.float_to_int(w, rounded))
+    if scalar.weak:
+        return w.call_library("rounding:round_half_even_digits", value, digits)
+    return Num(scalar, w.cast(w.call_library("rounding:rounded", value, digits), scalar))
+
+
+def _is_none(value: Abstract) -> bool:
+    return isinstance(value, Const) and value.value is None
+
+
+def _divmod(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    return Tup((operators.binary(w, "//", x, y), operators.binary(w, "%", x, y)))
+
+
+def _pow(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    _no_keywords("pow", keywords)
+    _arity("pow", args, 2, 3)
+    if len(args) == 3 and not _is_none(args[2]):
+        return w.call_library("scalars:int_pow_mod", *args)
+    return operators.binary(w, "**", args[0], args[1])
+
+
+# types
+
+
+def _isinstance(w: Emitter, value: Abstract, classes: Abstract) -> Abstract:
+    wanted = [item.value if isinstance(item, Const) else None for item in _flatten(classes)]
+    if None in wanted:
+        fail(Code.NOT_CONSTANT, "the classes of isinstance() have to be constants")
+    if isinstance(value, Opt):
+        inner = _is_one_of(w, value.item, wanted)
+        if type(None) in wanted:
+            return Const(True) if inner else operators.is_(w, value, Const(None), False)
+        return operators.is_(w, value, Const(None), True) if inner else Const(False)
+    if isinstance(value, Exc):
+        names = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in wanted if isinstance(cls, type))
+        return Num(PYBOOL, w.b.value("exc.match", value.value, classes=names))
+    return Const(_is_one_of(w, value, wanted))
+
+
+def _flatten(value: Abstract) -> list[Abstract]:
+    return [x for item in value.items for x in _flatten(item)] if isinstance(value, Tup) else [value]
+
+
+def _is_one_of(w: Emitter, value: Abstract, classes: list[object]) -> bool:
+    own = python_class(value)
+    return any(isinstance(cls, type) and issubclass(own, cls) for cls in classes)
+
+
+def python_class(value: Abstract) -> type:
+    """The class of the object that the interpreter would have."""
+    if isinstance(value, Const):
+        return type(value.value)
+    if isinstance(value, Num):
+        if value.scalar.weak:
+            return (bool, int, int, float, complex)[value.scalar.kind.value]
+        return dtype_of(value.scalar).type
+    if isinstance(value, Tup):
+        return tuple if value.named is None else value.named[1]
+    if isinstance(value, NewExc):
+        return value.cls
+    known = {Arr: np.ndarray, ListDisplay: list, Text: str, SliceValue: slice}
+    if isinstance(value, Sequence_):
+        return {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed}.get(value.kind, object)
+    return known.get(type(value), object)
+
+
+def _type(w: Emitter, value: Abstract) -> Abstract:
+    return Const(python_class(w.unwrap(value)))
+
+
+def _hasattr(w: Emitter, value: Abstract, name: Abstract) -> Abstract:
+    return Const(hasattr(python_class(value), name.value)) if isinstance(name, Const) else Const(False)  # type: ignore[arg-type]
+
+
+def _getattr(w: Emitter, value: Abstract, name: Abstract) -> Abstract:
+    if not (isinstance(name, Const) and isinstance(name.value, str)):
+        fail(Code.NOT_CONSTANT, "the name of getattr() has to be a constant string")
+    return w.get_attr(value, name.value)  # type: ignore[attr-defined]
+
+
+def _callable(w: Emitter, value: Abstract) -> Abstract:
+    return Const(callable(value.value) if isinstance(value, Const) else not isinstance(value, (Num, Arr, Tup)))
+
+
+# text
+
+
+def _str(w: Emitter, *args: Abstract) -> Abstract:
+    if not args:
+        return Const("")
+    value = args[0]
+    if operators.is_text(value):
+        return value
+    if isinstance(value, Const) and isinstance(value.value, (*Number, type(None))):
+        return Const(str(value.value))
+    return Text(FormatType((FormatHole(value.type, "s"),)), value.leaves)
+
+
+def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    for name, value in keywords.items():
+        if name not in ("sep", "end", "flush") or not isinstance(value, Const):
+            fail(Code.NOT_CONSTANT, f"print() takes sep, end and flush as constants, not {name}")
+    options = tuple((name, value.value) for name, value in keywords.items() if isinstance(value, Const))
+    types = (*(arg.type for arg in args), LiteralType(repr(options)))
+    leaves = [leaf for arg in args for leaf in arg.leaves]
+    w.b.op("pycall", *leaves, target="builtins:print", args=TupleType(types), result=Const(None).type)
+    return Const(None)
+
+
+def _operator(symbol: str) -> Builtin:
+    return simple(symbol, 2, 2, lambda w, x, y: operators.binary(w, symbol, x, y))
+
+
+def _comparison(symbol: str) -> Builtin:
+    return simple(symbol, 2, 2, lambda w, x, y: operators.compare(w, symbol, x, y))
+
+
+_OPERATOR_MODULE: dict[object, Builtin] = {
+    **{
+        getattr(python_operator, name): _operator(symbol)
+        for name, symbol in {
+            "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@",
+            "lshift": "<<", "rshift": ">>", "and_": "&", "or_": "|", "xor": "^",
+        }.items()
+    },
+    **{
+        getattr(python_operator, name): _comparison(symbol)
+        for name, symbol in {"lt": "<", "le": "<=", "eq": "==", "ne": "!=", "gt": ">", "ge": ">="}.items()
+    },
+    python_operator.neg: simple("neg", 1, 1, lambda w, x: operators.unary(w, "-", x)),
+    python_operator.pos: simple("pos", 1, 1, lambda w, x: operators.unary(w, "+", x)),
+    python_operator.invert: simple("invert", 1, 1, lambda w, x: operators.unary(w, "~", x)),
+    python_operator.not_: simple("not_", 1, 1, lambda w, x: operators.not_(w, x)),
+    python_operator.truth: simple("truth", 1, 1, lambda w, x: convert.to_bool(w, (x,))),
+    python_operator.abs: simple("abs", 1, 1, _abs),
+    python_operator.getitem: simple("getitem", 2, 2, lambda w, x, k: w.get_item(x, k)),
+}  # fmt: skip
+
+#: The builtin itself -> its emitter.
+BUILTINS: Mapping[object, Builtin] = MappingProxyType(
+    {
+        builtins.range: _range,
+        builtins.enumerate: _enumerate,
+        builtins.zip: _zip,
+        builtins.reversed: simple("reversed", 1, 1, lambda w, x: Sequence_("reversed", (w.unwrap(x),))),
+        builtins.len: simple("len", 1, 1, sequences.length),
+        builtins.tuple: simple("tuple", 0, 1, _tuple),
+        builtins.list: simple("list", 0, 1, _list),
+        builtins.iter: simple("iter", 1, 1, lambda w, x: x),
+        builtins.slice: simple("slice", 1, 3, _slice),
+        builtins.abs: simple("abs", 1, 1, _abs),
+        builtins.min: _extreme("min", "<"),
+        builtins.max: _extreme("max", ">"),
+        builtins.sum: _sum,
+        builtins.any: simple("any", 1, 1, _every("any")),
+        builtins.all: simple("all", 1, 1, _every("all")),
+        builtins.round: _round,
+        builtins.divmod: simple("divmod", 2, 2, _divmod),
+        builtins.pow: _pow,
+        builtins.int: simple("int", 0, 1, lambda w, *args: convert.to_int(w, args)),
+        builtins.float: simple("float", 0, 1, lambda w, *args: convert.to_float(w, args)),
+        builtins.bool: simple("bool", 0, 1, lambda w, *args: convert.to_bool(w, args)),
+        builtins.complex: simple("complex", 0, 2, lambda w, *args: convert.to_complex(w, args)),
+        builtins.isinstance: simple("isinstance", 2, 2, _isinstance),
+        builtins.type: simple("type", 1, 1, _type),
+        builtins.hasattr: simple("hasattr", 2, 2, _hasattr),
+        builtins.getattr: simple("getattr", 2, 2, _getattr),
+        builtins.callable: simple("callable", 1, 1, _callable),
+        builtins.str: simple("str", 0, 1, _str),
+        builtins.print: _print,
+        **_OPERATOR_MODULE,
+    }
+)

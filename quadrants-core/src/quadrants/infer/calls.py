@@ -1,0 +1,328 @@
+"""Calls: what a callable value is, and the code that calls it.
+
+In order: functions made in the kernel, bound methods, builtins and NumPy functions that the walk knows, classes, functions of
+the library that stand for a Python or NumPy function, and any other Python function, which is compiled too.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types as pytypes
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from quadrants.diagnostics import Code, CompileError
+from quadrants.infer import convert as conversions
+from quadrants.infer import namespaces, numpy_arrays, rawops, ufuncs
+from quadrants.infer.binding import bind
+from quadrants.infer.builtins import BUILTINS, Builtin
+from quadrants.infer.emitter import describe, fail, scalar_type
+from quadrants.infer.engine import FunctionRef, Specialisation
+from quadrants.infer.merge import convert, generalise
+from quadrants.infer.values import Abstract, Arr, Closure, Const, Method, NewExc, Num, Tup, rebuild
+from quadrants.ir import Value
+from quadrants.library import registry
+
+if TYPE_CHECKING:
+    from quadrants.infer.function import FunctionWalk
+
+Args = tuple[Abstract, ...]
+Keywords = dict[str, Abstract]
+
+
+def flatten(value: Abstract) -> list[Abstract]:
+    """The items of nested tuples."""
+    return [x for item in value.items for x in flatten(item)] if isinstance(value, Tup) else [value]
+
+
+def call(w: FunctionWalk, callee: Abstract, args: Args, keywords: Keywords) -> Abstract:
+    """Call any value."""
+    callee = w.unwrap(callee)
+    if isinstance(callee, Closure):
+        return _call_closure(w, callee, args, keywords)
+    if isinstance(callee, Method):
+        return _call_method(w, callee, args, keywords)
+    if isinstance(callee, Const):
+        return _call_object(w, callee.value, args, keywords)
+    fail(Code.NOT_CALLABLE, f"{describe(callee)} cannot be called", types=[("callee", callee.type)])
+
+
+def _call_object(w: FunctionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    known = _known(target)
+    if known is not None:
+        return known(w, args, dict(keywords))
+    if isinstance(target, type):
+        return _call_class(w, target, args, keywords)
+    scalar = conversions.scalar_class(target)
+    if scalar is not None:
+        return conversions.to_sized(w, scalar, args)
+    key = registry.key_of(target) if callable(target) else None  # type: ignore[arg-type]
+    implementation = registry.lookup(key) if key is not None else None
+    if implementation is not None:
+        return call_python(w, implementation, args, keywords)
+    function = python_function(target)
+    if function is not None:
+        raw = rawops.RAW.get(function)
+        return raw(w, args, keywords) if raw is not None else call_python(w, function, args, keywords)
+    if isinstance(target, pytypes.MethodType):
+        fail(Code.UNSUPPORTED_CALL, f"the bound method {target.__qualname__} cannot be called from compiled code")
+    if not callable(target):
+        fail(Code.NOT_CALLABLE, f"{describe(Const(target))} cannot be called")
+    name = getattr(target, "__qualname__", getattr(target, "__name__", repr(target)))
+    module = getattr(target, "__module__", None)
+    fail(
+        Code.UNSUPPORTED_CALL,
+        f"{module + '.' if isinstance(module, str) and module != 'builtins' else ''}{name}() is not known to the compiler",
+        hint="Write it in Python (any plain function compiles), or call it outside of the kernel.",
+    )
+
+
+def _known(target: object) -> Builtin | None:
+    try:
+        hash(target)
+    except TypeError:
+        return None
+    return BUILTINS.get(target) or ufuncs.UFUNCS.get(target) or numpy_arrays.NUMPY.get(target)
+
+
+def python_function(target: object) -> pytypes.FunctionType | None:
+    """The plain Python function behind a callable: itself, or a dispatcher's `py_func`."""
+    if isinstance(target, pytypes.FunctionType):
+        return target
+    wrapped = getattr(target, "py_func", None)
+    return wrapped if isinstance(wrapped, pytypes.FunctionType) else None
+
+
+def _call_class(w: FunctionWalk, cls: type, args: Args, keywords: Keywords) -> Abstract:
+    if issubclass(cls, BaseException):
+        if keywords:
+            fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() takes no keyword arguments here")
+        return NewExc(cls, args)
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _call_namedtuple(cls, args, keywords)
+    scalar = conversions.scalar_class(cls)
+    if scalar is not None:
+        if keywords or len(args) > 1:
+            fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() takes one argument")
+        return conversions.to_sized(w, scalar, args)
+    fail(
+        Code.UNSUPPORTED_CALL,
+        f"objects of the class {cls.__qualname__} cannot be made in compiled code",
+        hint="Named tuples can: collections.namedtuple or typing.NamedTuple.",
+    )
+
+
+def _call_namedtuple(cls: type, args: Args, keywords: Keywords) -> Abstract:
+    fields: tuple[str, ...] = tuple(cls._fields)  # type: ignore[attr-defined]
+    defaults: dict[str, object] = getattr(cls, "_field_defaults", {})
+    if len(args) > len(fields):
+        fail(Code.BAD_ARGUMENTS, f"{cls.__name__} has {len(fields)} fields ({len(args)} values given)")
+    bound = dict(zip(fields, args))
+    for name, value in keywords.items():
+        if name not in fields or name in bound:
+            fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() got an unexpected or repeated field '{name}'")
+        bound[name] = value
+    for name in fields:
+        if name not in bound:
+            if name not in defaults:
+                fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() misses the field '{name}'")
+            bound[name] = Const(defaults[name])
+    return Tup(tuple(bound[name] for name in fields), (fields, cls))
+
+
+# methods
+
+
+def _call_method(w: FunctionWalk, method: Method, args: Args, keywords: Keywords) -> Abstract:
+    owner, name = method.owner, method.name
+    if isinstance(owner, Arr):
+        known = numpy_arrays.METHODS.get(name)
+        if known is not None:
+            return known(w, owner, args, dict(keywords))
+        implementation = registry.lookup(f"ndarray.{name}")
+        if implementation is not None:
+            return call_python(w, implementation, (owner, *args), keywords)
+    handler = _METHODS.get((type(owner), name))
+    if handler is not None:
+        return handler(w, owner, args, keywords)
+    if isinstance(owner, Num) and not owner.scalar.weak:
+        implementation = registry.lookup(f"ndarray.{name}")
+        if implementation is not None:
+            return call_python(w, implementation, (owner, *args), keywords)
+    if isinstance(owner, Const) and all(isinstance(arg, Const) for arg in args) and not keywords:
+        return w.from_python(getattr(owner.value, name)(*(arg.value for arg in args if isinstance(arg, Const))))
+    fail(
+        Code.NO_ATTRIBUTE,
+        f"the method '{name}' of {describe(owner)} is not supported",
+        types=[("value", owner.type)],
+    )
+
+
+def _replace(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+    assert isinstance(owner, Tup) and owner.named is not None
+    fields = owner.named[0]
+    for name in keywords:
+        if name not in fields:
+            fail(Code.BAD_ARGUMENTS, f"Got unexpected field names: ['{name}']")
+    items = tuple(keywords.get(name, item) for name, item in zip(fields, owner.items))
+    return Tup(items, owner.named)
+
+
+def _tuple_library(name: str) -> Callable[[FunctionWalk, Abstract, Args, Keywords], Abstract]:
+    return lambda w, owner, args, keywords: call_library(w, f"sequences:{name}", (owner, *args), keywords)
+
+
+def _number_method(name: str) -> Callable[[FunctionWalk, Abstract, Args, Keywords], Abstract]:
+    return lambda w, owner, args, keywords: call_library(w, f"sequences:{name}", (owner, *args), keywords)
+
+
+def _conjugate(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+    scalar = scalar_type(owner)
+    result = ufuncs._conjugate(w, owner)
+    assert scalar is not None
+    return Num(scalar, result.value) if isinstance(result, Num) else result
+
+
+def _item(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+    assert isinstance(owner, Num)
+    weak = numpy_arrays.weak_version(owner.scalar)
+    return Num(weak, w.cast(owner, weak))
+
+
+def _astype(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+    return conversions.to_sized(w, conversions.as_dtype(args[0]), (owner,))
+
+
+_METHODS: dict[tuple[type, str], Callable[[FunctionWalk, Abstract, Args, Keywords], Abstract]] = {
+    (Tup, "_replace"): _replace,
+    (Tup, "count"): _tuple_library("count_in"),
+    (Tup, "index"): _tuple_library("index_in"),
+    (Num, "conjugate"): _conjugate,
+    (Num, "conj"): _conjugate,
+    (Num, "item"): _item,
+    (Num, "astype"): _astype,
+    (Num, "copy"): lambda w, owner, args, keywords: owner,
+    (Num, "bit_length"): _number_method("bit_length"),
+    (Num, "bit_count"): _number_method("bit_count"),
+    (Num, "is_integer"): _number_method("is_integer"),
+}
+
+
+# functions
+
+
+def call_library(w: FunctionWalk, target: str, args: Sequence[Abstract], keywords: Keywords) -> Abstract:
+    """Call `module:name` of the library."""
+    module, _, name = target.partition(":")
+    function = getattr(importlib.import_module(f"quadrants.library.{module}"), name)
+    return call_python(w, function, tuple(args), keywords)
+
+
+def reference(w: FunctionWalk, function: pytypes.FunctionType) -> FunctionRef:
+    """A Python function as something to compile."""
+    internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
+    return FunctionRef(
+        function.__code__,
+        function.__globals__,
+        function.__qualname__.rpartition("<locals>.")[2],
+        function.__closure__ or (),
+        tuple(w.from_python(value) for value in function.__defaults__ or ()),
+        tuple((name, w.from_python(value)) for name, value in (function.__kwdefaults__ or {}).items()),
+        (),
+        internal,
+    )
+
+
+def call_python(w: FunctionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords) -> Abstract:
+    """Call a Python function: compiled for the types of the arguments, once."""
+    ref = reference(w, function)
+    values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
+    return call_ref(w, ref, values)
+
+
+def _argument(w: FunctionWalk, value: Abstract) -> Abstract:
+    """Closures leave the function that made them with what their cells hold now."""
+    if isinstance(value, Closure) and value.owner is w:
+        return _present(w, value)
+    return value
+
+
+def _present(w: FunctionWalk, closure: Closure) -> Closure:
+    free = tuple((name, w.cell_value(name)) for name, _ in closure.free)
+    return Closure(closure.code, closure.globals, closure.defaults, closure.kwdefaults, free, None)
+
+
+def _call_closure(w: FunctionWalk, closure: Closure, args: Args, keywords: Keywords) -> Abstract:
+    from quadrants.infer.function import SELF  # cyclic by nature: a function's walk meets functions
+
+    free: list[tuple[str, Abstract]] = []
+    present = _present(w, closure) if closure.owner is w else closure
+    for name, value in present.free:
+        if value is None or (isinstance(value, Closure) and value.code is closure.code):
+            value = Const(SELF)
+        elif isinstance(value, Closure):
+            value = _argument(w, value)
+        free.append((name, value))
+    namespaces.remember(closure.globals)
+    internal = str(closure.globals.get("__name__", "")).startswith("quadrants.library")
+    ref = FunctionRef(
+        closure.code,
+        closure.globals,
+        closure.code.co_name,
+        (),
+        closure.defaults,
+        closure.kwdefaults,
+        tuple(free),
+        internal,
+    )
+    values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
+    return call_ref(w, ref, [*values, *(value for _, value in free)])
+
+
+def call_ref(w: FunctionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
+    """Call a function with its parameters bound: numbers lose their literal types unless the callee needs them."""
+    if ref.internal:
+        return _emit_call(w, ref, values)
+    general = [_generalised(w, value) for value in values]
+    try:
+        return _emit_call(w, ref, general)
+    except CompileError as error:
+        literals = any(a is not b for a, b in zip(values, general))
+        if error.code is not Code.NOT_CONSTANT or not literals:
+            raise
+    return _emit_call(w, ref, values)
+
+
+def _generalised(w: FunctionWalk, value: Abstract) -> Abstract:
+    type_ = generalise(value.type)
+    return value if type_ == value.type else convert(w.b, value, type_)
+
+
+def _emit_call(w: FunctionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
+    loc = w.b.loc
+    try:
+        spec = w.engine.specialise(ref, [value.type for value in values])
+    except CompileError as error:
+        if not w.ref.internal and error.location is not None:
+            error.add_caller(w.location())
+        raise
+    w.b.loc = loc
+    leaves = [leaf for value in values for leaf in value.leaves]
+    return _call_specialisation(w, spec, leaves)
+
+
+def _call_specialisation(w: FunctionWalk, spec: Specialisation, leaves: list[Value]) -> Abstract:
+    result = spec.result
+    if result is None:
+        w.b.op("call", *leaves, callee=spec.name, result_types=())
+        raise NeverReturns
+    leaf_types = result.leaves()
+    if not leaf_types and spec.pure:
+        return rebuild(result, iter(()))
+    op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types)
+    return rebuild(result, iter(op.results))
+
+
+class NeverReturns(Exception):
+    """The call that was emitted does not come back: what follows is unreachable."""
+

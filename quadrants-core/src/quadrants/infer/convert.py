@@ -1,0 +1,181 @@
+"""Conversions between numbers as Python and NumPy spell them: `int(x)`, `float(x)`, `np.float32(x)`, `a.astype(t)`, dtypes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrants.diagnostics import Code
+from quadrants.infer import elementwise, operators
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
+from quadrants.ir import Value
+from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
+from quadrants.types.dtypes import scalar_of
+
+_PYTHON_TYPES = {bool: BOOL, int: PYINT.machine, float: PYFLOAT.machine, complex: PYCOMPLEX.machine}
+
+
+def as_dtype(value: Abstract) -> Scalar:
+    """The scalar type that a dtype argument names."""
+    if isinstance(value, Const):
+        named = value.value
+        if isinstance(named, Scalar):
+            return named.machine
+        if isinstance(named, type) and named in _PYTHON_TYPES:
+            return _PYTHON_TYPES[named]
+        scalar = getattr(named, "__quadrants_scalar__", None)
+        if isinstance(scalar, Scalar):
+            return scalar.machine
+        try:
+            dtype = np.dtype(named)  # type: ignore[call-overload]
+        except TypeError:
+            fail(Code.BAD_DTYPE, f"{describe(value)} is no dtype")
+        found = scalar_of(dtype)
+        if found is not None:
+            return found
+        fail(Code.BAD_DTYPE, f"arrays of {dtype} are not supported", hint="Numeric and Boolean dtypes are.")
+    fail(Code.NOT_CONSTANT, "a dtype has to be known at compile time")
+
+
+def scalar_class(cls: object) -> Scalar | None:
+    """The type that a NumPy scalar class (or one of ours) makes; None for every other class."""
+    if isinstance(cls, Scalar):
+        return cls.machine
+    named = getattr(cls, "__quadrants_scalar__", None)
+    if isinstance(named, Scalar):
+        return named.machine
+    if isinstance(cls, type) and issubclass(cls, np.generic) and cls not in (np.generic, np.number):
+        try:
+            return scalar_of(np.dtype(cls))
+        except TypeError:
+            return None
+    return None
+
+
+def to_sized(w: Emitter, scalar: Scalar, args: tuple[Abstract, ...]) -> Abstract:
+    """`np.float32(x)`: of a number, or element by element of an array."""
+    if not args:
+        return Num(scalar, w.b.value("zero", type=scalar))
+    (value,) = args
+    if isinstance(value, Opt):
+        value = w.unwrap(value)
+    if isinstance(value, Arr):
+        return elementwise.map_arrays(w, [value], lambda w, a: Num(scalar, w.cast(a, scalar)))
+    source = scalar_type(value)
+    if source is None:
+        if not isinstance(value, Const):
+            return w.call_library("creation:array", value, Const(np.dtype(str(scalar).replace("bool", "?"))))
+        fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be converted to {scalar}")
+    if scalar.is_bool:
+        return Num(BOOL, w.truth(value))
+    if source.is_complex and not scalar.is_complex:
+        fail(Code.BAD_CONVERSION, f"a complex number cannot be converted to {scalar}", hint="Use .real or abs().")
+    if source.is_float and scalar.is_integer:
+        return Num(scalar, w.cast(Num(PYINT, float_to_int(w, value)), scalar))
+    return Num(scalar, w.cast(value, scalar))
+
+
+def float_to_int(w: Emitter, value: Abstract) -> Value:
+    """The int64 of a float, truncated; NaN, infinities and what does not fit raise."""
+    register = w.cast(value, PYFLOAT)
+    v, f64 = w.b.value, w.b.f64
+    w.check(v("cmp", register, register, pred="eq"), ValueError, "cannot convert float NaN to integer")
+    fits = v("and", v("cmp", register, f64(-(2.0**63)), pred="ge"), v("cmp", register, f64(2.0**63), pred="lt"))
+    w.check(fits, OverflowError, "cannot convert float infinity to integer, or the float does not fit in 64 bits")
+    return v("cast", register, type=PYINT.machine)
+
+
+def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
+    """`int(x)`."""
+    if not args:
+        return Const(0)
+    value = _scalar_argument(w, args, "int")
+    if isinstance(value, Const):
+        return _fold(int, value)
+    scalar = scalar_type(value)
+    assert scalar is not None
+    if scalar.is_complex:
+        fail(Code.BAD_CONVERSION, "int() argument must be a real number, not a complex one")
+    if scalar.is_float:
+        return Num(PYINT, float_to_int(w, value))
+    return Num(PYINT, w.cast(value, PYINT))
+
+
+def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
+    """`float(x)`."""
+    if not args:
+        return Const(0.0)
+    value = _scalar_argument(w, args, "float")
+    if isinstance(value, Const):
+        return _fold(float, value)
+    scalar = scalar_type(value)
+    assert scalar is not None
+    if scalar.is_complex:
+        fail(Code.BAD_CONVERSION, "float() argument must be a real number, not a complex one")
+    return Num(PYFLOAT, w.cast(value, PYFLOAT))
+
+
+def to_complex(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
+    """`complex(re, im)`. Registers stay registers: the parts are not combined by arithmetic."""
+    values = [_scalar_argument(w, (arg,), "complex") for arg in args] or [Const(0.0)]
+    if all(isinstance(value, Const) for value in values):
+        return Const(complex(*(value.value for value in values if isinstance(value, Const))))  # type: ignore[arg-type]
+    first = scalar_type(values[0])
+    if len(values) == 1:
+        return Num(PYCOMPLEX, w.cast(values[0], PYCOMPLEX))
+    second = scalar_type(values[1])
+    assert first is not None and second is not None
+    if first.is_complex or second.is_complex:
+        fail(Code.BAD_CONVERSION, "the parts of complex(re, im) have to be real")
+    parts = [w.cast(value, PYFLOAT) for value in values]
+    return Num(PYCOMPLEX, w.b.value("complex", *parts))
+
+
+def to_bool(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
+    """`bool(x)`."""
+    if not args:
+        return Const(False)
+    known = operators.truth(w, args[0])
+    return Const(known) if isinstance(known, bool) else Num(PYBOOL, known)
+
+
+def _scalar_argument(w: Emitter, args: tuple[Abstract, ...], name: str) -> Abstract:
+    if len(args) != 1:
+        fail(Code.BAD_ARGUMENTS, f"{name}() takes 1 argument here, not {len(args)}")
+    value = w.unwrap(args[0])
+    if isinstance(value, Arr):
+        size_one = value.array.ndim == 0
+        if not size_one:
+            fail(Code.BAD_CONVERSION, f"{name}() takes a number, not an array of rank {value.array.ndim}", hint="Index it.")
+        return Num(value.array.dtype, w.b.value("load", value.value, checked=False, wrap=False))
+    if scalar_type(value) is None and not (isinstance(value, Const) and isinstance(value.value, str)):
+        fail(Code.BAD_CONVERSION, f"{name}() takes a number, not {describe(value)}")
+    return value
+
+
+def _fold(cls: type, value: Const) -> Const:
+    try:
+        return Const(cls(value.value))
+    except (ValueError, OverflowError, TypeError) as error:
+        fail(Code.BAD_VALUE, str(error))
+
+
+def astype(w: Emitter, value: Arr, dtype: Scalar) -> Abstract:
+    """A copy with every element converted."""
+    if value.array.ndim == 0:
+        return w.call_library("creation:full", Const(()), Num(dtype, w.cast(_load0(w, value), dtype)))
+
+    def body(w: Emitter, a: Abstract) -> Abstract:
+        scalar = scalar_type(a)
+        assert scalar is not None
+        if scalar.is_complex and not dtype.is_complex:
+            a = Num(scalar.part, w.b.value("real", w.num(a).value))
+        return Num(dtype, w.cast(a, dtype))
+
+    return elementwise.map_arrays(w, [value], body)
+
+
+def _load0(w: Emitter, value: Arr) -> Abstract:
+    return Num(value.array.dtype, w.b.value("load", value.value, checked=False, wrap=False))
+
+

@@ -1,0 +1,184 @@
+"""Element-wise expressions on arrays: `map` ops that broadcast, and assignment into arrays (`map_into`).
+
+The body of a map is made by the same functions that serve numbers, with the operands' NumPy types, so nothing in it raises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from quadrants.diagnostics import Code
+from quadrants.infer import scalars
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, Tup
+from quadrants.ir import Value
+from quadrants.ir.core import Op, Region
+from quadrants.ir.ops import OPS
+from quadrants.types import BOOL, F64, I64, ArrayType, Kind, Scalar
+from quadrants.types.promotion import promote
+
+#: A scalar computation: (emitter, operands) -> result.
+Body = Callable[..., Abstract]
+_SIZED = {Kind.BOOL: BOOL, Kind.INT: I64, Kind.FLOAT: F64}
+
+
+def strong(scalar: Scalar, dtypes: Sequence[Scalar]) -> Scalar:
+    """The NumPy type that a weak operand takes beside arrays (and numbers) of the dtypes."""
+    if not scalar.weak:
+        return scalar
+    others = [dtype for dtype in dtypes if not dtype.weak]
+    if not others:
+        return scalar.machine
+    if scalar.is_bool:
+        return BOOL
+    common = others[0]
+    for dtype in others[1:]:
+        common = promote(common, dtype)
+    result = promote(common, scalar)
+    return result.part if result.is_complex and not scalar.is_complex else result
+
+
+def map_scalars(w: Emitter, operands: Sequence[Abstract], body: Body) -> Num:
+    """`body` of numbers and 0-d arrays: a NumPy scalar."""
+    loaded = [
+        Num(op.array.dtype, w.b.value("load", op.value, checked=False, wrap=False)) if isinstance(op, Arr) else op
+        for op in operands
+    ]
+    values, element_types = _inputs(w, loaded)
+    result = body(w, *(Num(type_, value) for type_, value in zip(element_types, values)))
+    scalar = scalar_type(result)
+    assert scalar is not None
+    return Num(scalar.machine, w.cast(result, scalar.machine))
+
+
+def map_arrays(w: Emitter, operands: Sequence[Abstract], body: Body) -> Abstract:
+    """A new array of `body` over the broadcast operands; a scalar when none of them is an array of rank 1 or more."""
+    if not any(isinstance(operand, Arr) and operand.array.ndim for operand in operands):
+        return map_scalars(w, operands, body)
+    inputs, element_types = _inputs(w, operands)
+    region, result = _body(w, element_types, body)
+    with w.b.into(region):
+        scalar = scalar_type(result)
+        assert scalar is not None
+        dtype = scalar.machine
+        w.b.op("yield", w.cast(result, dtype))
+    ndim = max((operand.array.ndim for operand in operands if isinstance(operand, Arr)), default=0)
+    array = ArrayType(dtype, ndim, "C")
+    op = Op(OPS["map"], inputs, [Value(array)], {"dtype": dtype, "ndim": ndim}, [region], w.b.loc)
+    w.b.region.ops.append(op)
+    return Arr(array, op.result)
+
+
+def _inputs(w: Emitter, operands: Sequence[Abstract]) -> tuple[list[Value], list[Scalar]]:
+    """The registers of the operands, and the type of an element of each; weak numbers become strong."""
+    operands = [w.unwrap(operand) if isinstance(operand, Opt) else operand for operand in operands]
+    dtypes = [operand.array.dtype if isinstance(operand, Arr) else scalar_type(operand) for operand in operands]
+    for operand, dtype in zip(operands, dtypes):
+        if dtype is None:
+            fail(Code.BAD_OPERAND, f"{describe(operand)} cannot take part in an array expression", hint=_hint(operand))
+    known = [dtype for dtype in dtypes if dtype is not None]
+    values, types = [], []
+    for operand, dtype in zip(operands, known):
+        if isinstance(operand, Arr):
+            values.append(operand.value)
+            types.append(dtype)
+            continue
+        element = strong(dtype, [d for d in known if d is not dtype])
+        if isinstance(operand, Const) and element.is_integer and not isinstance(operand.value, complex):
+            operand = scalars._fit_weak(w, operand, dtype, element)
+        values.append(w.cast(operand, element))
+        types.append(element)
+    return values, types
+
+
+def _hint(operand: Abstract) -> str | None:
+    if isinstance(operand, ListDisplay):
+        return "Make it an array first: np.array([...])."
+    return None
+
+
+def _body(w: Emitter, element_types: Sequence[Scalar], body: Body) -> tuple[Region, Abstract]:
+    region = w.new_region(element_types)
+    with w.b.into(region):
+        result = body(w, *(Num(type_, arg) for type_, arg in zip(element_types, region.args)))
+    return region, result
+
+
+def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    """`x symbol y` where one is an array."""
+    if symbol == "**" and isinstance(y, Const):
+        return map_arrays(w, [x], lambda w, a: scalars.binary(w, symbol, a, y))
+    if symbol in ("<", "<=", "==", "!=", ">", ">="):
+        return map_arrays(w, [x, y], lambda w, a, b: scalars.compare(w, symbol, a, b))
+    return map_arrays(w, [x, y], lambda w, a, b: scalars.binary(w, symbol, a, b))
+
+
+def unary(w: Emitter, symbol: str, x: Arr) -> Abstract:
+    """`symbol x` of an array."""
+    return map_arrays(w, [x], lambda w, a: scalars.unary(w, symbol, a))
+
+
+def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
+    """`target[...] = value`: broadcast, converted as NumPy's assignment converts."""
+    if isinstance(value, (ListDisplay, Tup)):
+        value = w.call_library("creation:array", value)
+    if isinstance(value, Opt):
+        value = w.unwrap(value)
+    dtype = target.array.dtype
+    source = value.array.dtype if isinstance(value, Arr) else scalar_type(value)
+    if source is None:
+        fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be assigned to elements of an array of {dtype}")
+    if source.is_complex and not dtype.is_complex:
+        fail(Code.BAD_CONVERSION, f"complex numbers cannot be stored in an array of {dtype}", hint="Use .real or np.abs.")
+    if isinstance(value, Arr) and value.array.ndim > target.array.ndim:
+        fail(
+            Code.BAD_BROADCAST,
+            f"could not broadcast input array of rank {value.array.ndim} into rank {target.array.ndim}",
+            types=[("target", target.array), ("value", value.array)],
+        )
+    input_ = value.value if isinstance(value, Arr) else w.cast(value, dtype)
+    element = source if isinstance(value, Arr) else dtype
+    region = w.new_region([element])
+    with w.b.into(region):
+        w.b.op("yield", w.cast(Num(element, region.args[0]), dtype))
+    _map_into(w, target, [input_], region)
+
+
+def _map_into(w: Emitter, target: Arr, inputs: list[Value], region: Region) -> None:
+    w.b.region.ops.append(Op(OPS["map_into"], [target.value, *inputs], [], {}, [region], w.b.loc))
+
+
+_SAFE_KINDS = {Kind.BOOL: 0, Kind.UINT: 1, Kind.INT: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+
+
+def inplace(w: Emitter, symbol: str, x: Arr, y: Abstract) -> Arr:
+    """`x symbol= y`: updates the array and gives the same array."""
+    if x.array.readonly:
+        fail(Code.READONLY_ARRAY, "output array is read-only", types=[("array", x.array)])
+    if isinstance(y, Arr) and y.array.ndim > x.array.ndim:
+        fail(
+            Code.BAD_BROADCAST,
+            f"non-broadcastable output operand: rank {x.array.ndim} cannot hold a result of rank {y.array.ndim}",
+            types=[("left", x.array), ("right", y.array)],
+        )
+    operands: list[Abstract] = [x] if symbol == "**" and isinstance(y, Const) else [x, y]
+    inputs, element_types = _inputs(w, operands)
+    exponent = y if len(operands) == 1 else None
+
+    def body(w: Emitter, a: Abstract, b: Abstract | None = None) -> Abstract:
+        return scalars.binary(w, symbol, a, exponent if b is None else b)  # type: ignore[arg-type]
+
+    region, result = _body(w, element_types, body)
+    source = scalar_type(result)
+    assert source is not None
+    if _SAFE_KINDS[source.kind] > _SAFE_KINDS[x.array.dtype.kind]:
+        fail(
+            Code.BAD_CONVERSION,
+            f"the result of {symbol}= has type {source} and cannot be stored in an array of {x.array.dtype}",
+            types=[("array", x.array)],
+            hint=f"Use an array of {source}, or write `a[...] = a {symbol} b` to convert.",
+        )
+    with w.b.into(region):
+        w.b.op("yield", w.cast(result, x.array.dtype))
+    _map_into(w, x, inputs, region)
+    return x

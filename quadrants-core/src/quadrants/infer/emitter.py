@@ -1,0 +1,191 @@
+"""What every part of the walk needs to emit code: constants, conversions, checks, calls of the library.
+
+`Emitter` knows nothing about bytecode or control flow; the walk derives from it.
+"""
+
+from __future__ import annotations
+
+import types as pytypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+from quadrants.diagnostics import Code, CompileError, Decision
+from quadrants.infer.merge import Number, cast_value, to_num
+from quadrants.infer.values import Abstract, Const, Maybe, Num, Opt
+from quadrants.ir import Value
+from quadrants.ir.builder import Builder
+from quadrants.ir.core import Region
+from quadrants.types import BOOL, I64, LiteralType, Scalar, TupleType, Type
+from quadrants.types.promotion import integer_range, weak_of
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a call tree is compiled; part of its signature.
+
+    Args:
+        fp: "default" (contraction, reassociated reductions), "strict" or "fast".
+        boundscheck: whether out-of-range indices raise.
+        debug: extra checks (integer overflow).
+    """
+
+    fp: str = "default"
+    boundscheck: bool = True
+    debug: bool = False
+
+
+#: How the engine compiles and calls: (emitter, function, positional, keywords, internal) -> result.
+Caller = Callable[["Emitter", object, Sequence[Abstract], "dict[str, Abstract]"], Abstract]
+
+
+class Emitter:
+    """Emits QIR through `b`.
+
+    Args:
+        builder: appends ops.
+        options: the compile options.
+        call_library: compiles a function of the library for the arguments and emits the call.
+    """
+
+    def __init__(self, builder: Builder, options: Options) -> None:
+        self.b = builder
+        self.options = options
+        self.decisions: list[Decision] = []
+
+    def call_library(self, target: str, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        """Call the library function `module:name` (below `quadrants.library`). The walk provides it."""
+        raise AssertionError("the walk provides calls")
+
+    def call_function(self, function: pytypes.FunctionType, args: Sequence[Abstract]) -> Abstract:
+        """Call a Python function of the user's or the library's. The walk provides it."""
+        raise AssertionError("the walk provides calls")
+
+    # constants and conversions
+
+    def num(self, value: Abstract) -> Num:
+        """A number in a register. Raises CompileError if the value is no number."""
+        if isinstance(value, Opt):
+            value = self.unwrap(value)
+        if isinstance(value, Const) and isinstance(value.value, Number):
+            if isinstance(value.value, int) and not -(2**63) <= value.value < 2**63:
+                fail(
+                    Code.CONSTANT_OVERFLOW,
+                    f"the integer {value.value} does not fit in 64 bits",
+                    hint="Use a float, or np.uint64(...) for values up to 2**64 - 1.",
+                )
+            return to_num(self.b, value)
+        if isinstance(value, Num):
+            return value
+        fail(Code.TYPE_MISMATCH, f"a number is needed here, not {describe(value)}")
+
+    def cast(self, value: Abstract, to: Scalar) -> Value:
+        """The register of a number converted to `to`."""
+        if isinstance(value, Const) and isinstance(value.value, Number):
+            folded = fold_cast(value.value, to.machine)
+            if folded is not None:
+                return self.b.const(folded, to.machine)
+        return cast_value(self.b, self.num(value), to)
+
+    def integer(self, value: Abstract, what: str = "an index") -> Value:
+        """An int64 register of an integer (booleans are not taken)."""
+        if isinstance(value, Opt):
+            value = self.unwrap(value)
+        scalar = scalar_type(value)
+        if scalar is None or not scalar.is_integer:
+            fail(Code.TYPE_MISMATCH, f"{what} has to be an integer, not {describe(value)}")
+        return self.cast(value, I64)
+
+    def truth(self, value: Abstract) -> Value:
+        """The truth of a number as a register."""
+        num = self.num(value)
+        if num.scalar.is_bool:
+            return num.value
+        if num.scalar.is_complex:
+            zero = self.b.const(0.0, num.scalar.machine.part)
+            real = self.b.value("cmp", self.b.value("real", num.value), zero, pred="ne")
+            return self.b.value("or", real, self.b.value("cmp", self.b.value("imag", num.value), zero, pred="ne"))
+        return self.b.value("cmp", num.value, self.b.const(0, num.scalar.machine), pred="ne")
+
+    # checks and errors
+
+    def check(self, condition: Value, exc: type, *args: Abstract | str) -> None:
+        """Raise `exc(*args)` at run time unless the condition holds."""
+        values = [Const(arg) if isinstance(arg, str) else arg for arg in args]
+        leaves = [leaf for value in values for leaf in value.leaves]
+        self.b.op("check", condition, *leaves, exc=class_name(exc), args=TupleType(tuple(v.type for v in values)))
+
+    def unwrap(self, value: Abstract) -> Abstract:
+        """The item of an optional, with a TypeError at run time where it is None."""
+        if isinstance(value, Opt):
+            self.check(value.flag, TypeError, "None where a value is needed")
+            return value.item
+        return value
+
+    def bound(self, value: Abstract | None, name: str) -> Abstract:
+        """The value of a local, with an UnboundLocalError at run time where it is not bound."""
+        text = f"cannot access local variable '{name}' where it is not associated with a value"
+        if value is None:
+            self.check(self.b.bool(False), UnboundLocalError, text)
+            return Const(None)
+        if isinstance(value, Maybe):
+            self.check(value.flag, UnboundLocalError, text)
+            return value.item
+        return value
+
+    def new_region(self, arg_types: Sequence[Type] = ()) -> Region:
+        return Region([Value(type_) for type_ in arg_types])
+
+
+def fold_cast(value: bool | int | float | complex, to: Scalar) -> bool | int | float | complex | None:
+    """The constant converted to the machine type, when that needs no code; None when it is not that simple."""
+    if to.is_complex:
+        return complex(value)
+    if isinstance(value, complex):
+        return None
+    if to.is_float:
+        return float(value) if not isinstance(value, int) or abs(value) < 2**1023 else None
+    if to.is_bool:
+        return bool(value)
+    if isinstance(value, float):
+        return None
+    low, high = integer_range(to)
+    return int(value) if low <= int(value) <= high else None
+
+
+def class_name(cls: type) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def scalar_type(value: Abstract) -> Scalar | None:
+    """The scalar type of a number, constants as their weak type; None for everything else."""
+    if isinstance(value, Num):
+        return value.scalar
+    if isinstance(value, Const) and isinstance(value.value, Number):
+        return weak_of(value.value)
+    return None
+
+
+def describe(value: Abstract | Type) -> str:
+    """A type as a user would say it."""
+    type_ = value.type if isinstance(value, Abstract) else value
+    if isinstance(type_, LiteralType):
+        shown = type_.value
+        if isinstance(shown, type):
+            return f"the class {shown.__qualname__}"
+        if isinstance(shown, pytypes.ModuleType):
+            return f"the module {shown.__name__}"
+        if callable(shown):
+            return f"the function {getattr(shown, '__qualname__', shown)!s}"
+        return f"the constant {shown!r}"
+    return str(type_)
+
+
+def fail(
+    code: Code, message: str, *, hint: str | None = None, types: Sequence[tuple[str, Type]] = (), notes: Sequence[str] = ()
+) -> NoReturn:
+    """Raise a compile error; the walk adds where."""
+    raise CompileError(code, message, types=[(name, str(t)) for name, t in types], hint=hint, notes=notes)
+
+
+

@@ -1,0 +1,252 @@
+"""Compiles call trees: one IR function a Python function and signature, recursion by iteration from below.
+
+Gives an `InferResult`: the module, the types at its boundary, and what the code depends on.
+"""
+
+from __future__ import annotations
+
+import re
+import types as pytypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from quadrants.diagnostics import Code, CompileError, Decision
+from quadrants.infer.emitter import Options, fail
+from quadrants.infer.values import Abstract
+from quadrants.ir import Effect, Function, Module, Op, Value
+from quadrants.types import ArrayType, Type
+from quadrants.types.dtypes import layout_of, scalar_of
+
+MAX_RECURSION_ROUNDS = 16
+MAX_DEPTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """A global or a closure cell whose value is part of the code.
+
+    Args:
+        namespace: the globals that hold it (None for a cell).
+        name: its name.
+        cell: the closure cell (None for a global).
+        value: what it held.
+    """
+
+    namespace: dict[str, object] | None
+    name: str
+    cell: pytypes.CellType | None
+    value: object
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FunctionRef:
+    """A function to compile: a Python function, or a closure made in a kernel (then `free` has its captured values)."""
+
+    code: pytypes.CodeType
+    globals: dict[str, object]
+    name: str
+    cells: tuple[pytypes.CellType, ...] = ()
+    defaults: tuple[Abstract, ...] = ()
+    kwdefaults: tuple[tuple[str, Abstract], ...] = ()
+    free: tuple[tuple[str, Abstract], ...] = ()
+    internal: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Specialisation:
+    """A function compiled for a signature; `result` is None while no return is known."""
+
+    name: str
+    result: Type | None = None
+    function: Function | None = None
+    busy: bool = True
+    recursive: bool = False
+    pure: bool = False
+    hidden: dict[int, Value] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class InferResult:
+    """What inference gives.
+
+    Args:
+        module: the call tree; `module.entry` is the function that was asked for.
+        param_types: the types of its parameters as given.
+        result_type: the type of its result.
+        dependencies: the globals and cells whose values are part of the code, in the order of their first use.
+        hidden: global arrays, which the entry takes as trailing parameters; with the dependency that holds each.
+        hidden_types: their types.
+        decisions: for `explain()`.
+    """
+
+    module: Module
+    param_types: tuple[Type, ...]
+    result_type: Type
+    dependencies: tuple[Dependency, ...]
+    hidden: tuple[np.ndarray, ...]
+    hidden_types: tuple[ArrayType, ...]
+    decisions: tuple[Decision, ...]
+
+
+#: Walks a function: (engine, reference, parameter types, specialisation, is entry) -> (function, result type).
+Walker = Callable[["Engine", FunctionRef, Sequence[Type], Specialisation, bool], "tuple[Function, Type | None]"]
+
+
+class Engine:
+    """The specialisations of one call tree.
+
+    Args:
+        options: how everything is compiled.
+        walker: walks one function.
+    """
+
+    def __init__(self, options: Options, walker: Walker) -> None:
+        self.options = options
+        self.walker = walker
+        self.specialisations: dict[object, Specialisation] = {}
+        self.dependencies: dict[object, Dependency] = {}
+        self.hidden: dict[int, tuple[np.ndarray, ArrayType]] = {}
+        self.decisions: list[Decision] = []
+        self._depth = 0
+        self._count = 0
+
+    def specialise(self, ref: FunctionRef, types: Sequence[Type], entry: bool = False) -> Specialisation:
+        """The function compiled for the parameter types (those of captured values last)."""
+        key = (ref.code, id(ref.globals), tuple(map(id, ref.cells)), tuple(n for n, _ in ref.free), tuple(types), entry)
+        known = self.specialisations.get(key)
+        if known is not None:
+            known.recursive = known.recursive or known.busy
+            return known
+        if self._depth >= MAX_DEPTH:
+            fail(Code.RECURSION_TYPE, f"calls are nested more than {MAX_DEPTH} deep with ever new types in {ref.name}")
+        self._count += 1
+        spec = Specialisation(f"{_plain(ref.name)}.{self._count}")
+        self.specialisations[key] = spec
+        self._depth += 1
+        try:
+            self._walk_until_stable(ref, types, spec, entry)
+        except BaseException:
+            del self.specialisations[key]
+            raise
+        finally:
+            self._depth -= 1
+        return spec
+
+    def _walk_until_stable(self, ref: FunctionRef, types: Sequence[Type], spec: Specialisation, entry: bool) -> None:
+        for _ in range(MAX_RECURSION_ROUNDS):
+            before = set(self.specialisations)
+            spec.busy = True
+            spec.hidden = {}
+            function, result = self.walker(self, ref, types, spec, entry)
+            spec.busy = False
+            spec.function = function
+            if not spec.recursive or (result is not None and result == spec.result):
+                spec.result = result
+                spec.pure = not spec.recursive and _is_pure(self, function)
+                if spec.recursive:
+                    function.attrs["recursive"] = True
+                return
+            if result is None:
+                fail(
+                    Code.RECURSION_TYPE,
+                    f"every path through {ref.name}() calls itself again: the type of its result cannot be known",
+                    hint="Give it a branch that returns without recursion.",
+                )
+            spec.result = result
+            for key in set(self.specialisations) - before:  # they were compiled under the old assumption
+                del self.specialisations[key]
+        fail(Code.RECURSION_TYPE, f"the type of the result of {ref.name}() does not settle")
+
+    def depend(self, dependency: Dependency) -> None:
+        """Record that the code contains the value of a global or a cell."""
+        where = id(dependency.cell) if dependency.cell is not None else id(dependency.namespace)
+        self.dependencies.setdefault((where, dependency.name), dependency)
+
+    def hide(self, array: np.ndarray) -> ArrayType:
+        """Make a global array a hidden argument; its type."""
+        dtype = scalar_of(array.dtype)
+        if dtype is None or type(array) is not np.ndarray or not array.flags.aligned:
+            fail(
+                Code.UNSUPPORTED_TYPE,
+                f"a global array of {array.dtype} ({type(array).__name__}) cannot be used in compiled code",
+                hint="Plain, aligned, native-endian numeric arrays can.",
+            )
+        type_ = ArrayType(dtype, array.ndim, layout_of(array), not array.flags.writeable)
+        self.hidden.setdefault(id(array), (array, type_))
+        return type_
+
+    def finish(self, entry: Specialisation) -> Module:
+        """The module of everything that the entry reaches, hidden arguments passed along."""
+        by_name = {spec.name: spec for spec in self.specialisations.values() if spec.function is not None}
+        reached = _reachable(entry, by_name)
+        _thread_hidden(entry, reached, self.hidden)
+        functions = {spec.name: spec.function for spec in reached.values() if spec.function is not None}
+        return Module(functions, entry.name)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.]", "_", name)
+
+
+def calls_of(function: Function) -> list[Op]:
+    """The call ops of a function."""
+    return [op for op in function.body.walk() if op.name == "call"]
+
+
+def _is_pure(engine: Engine, function: Function) -> bool:
+    """Whether calling the function does nothing but give its result."""
+    by_name = {spec.name: spec for spec in engine.specialisations.values()}
+    for op in function.body.walk():
+        if op.name == "call":
+            if not by_name[str(op.attrs["callee"])].pure:
+                return False
+        elif op.name in ("loop", "for") or op.defn.raises(op) or op.defn.effects & ~(Effect.CONTROL | Effect.READS | Effect.RAISES):
+            return False
+    return True
+
+
+def _reachable(entry: Specialisation, by_name: dict[str, Specialisation]) -> dict[str, Specialisation]:
+    reached = {entry.name: entry}
+    pending = [entry]
+    while pending:
+        spec = pending.pop()
+        assert spec.function is not None
+        for op in calls_of(spec.function):
+            name = str(op.attrs["callee"])
+            if name not in reached:
+                reached[name] = by_name[name]
+                pending.append(by_name[name])
+    return reached
+
+
+def _thread_hidden(
+    entry: Specialisation, reached: dict[str, Specialisation], hidden: dict[int, tuple[np.ndarray, ArrayType]]
+) -> None:
+    """Add the hidden arrays that callees need to the parameters of their callers, and pass them in the calls."""
+    if not hidden:
+        return
+    calls = {name: calls_of(spec.function) for name, spec in reached.items() if spec.function is not None}
+    needs = {name: {key for key in hidden if key in spec.hidden} for name, spec in reached.items()}
+    changed = True
+    while changed:
+        changed = False
+        for name in reached:
+            wanted = needs[name].union(*(needs[str(op.attrs["callee"])] for op in calls[name]))
+            changed = changed or wanted != needs[name]
+            needs[name] = wanted
+    needs[entry.name] = set(hidden)
+    for name, spec in reached.items():
+        assert spec.function is not None
+        for key, (_, type_) in hidden.items():
+            if key in needs[name]:
+                spec.function.params.append(spec.hidden.setdefault(key, Value(type_, "hidden")))
+    for name, spec in reached.items():
+        for op in calls[name]:
+            op.operands.extend(spec.hidden[key] for key in hidden if key in needs[str(op.attrs["callee"])])
+
+
+def internal_error(error: Exception) -> CompileError:
+    """A broken invariant of the compiler as an error that says so."""
+    return CompileError(Code.BAD_IR, f"the compiler made code that does not hold together: {error}")

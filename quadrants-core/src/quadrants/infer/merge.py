@@ -1,0 +1,249 @@
+"""Joining types where control flow meets, and converting values to the joined type.
+
+`join_types` is monotone and commutative; `convert` emits what is needed to turn a value of one of the joined types into the
+result. Types that do not unify give a `ConflictType`, which is an error only when the variable is read afterwards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Conflict,
+    ConflictType,
+    Const,
+    ListDisplay,
+    ListType,
+    Maybe,
+    MaybeType,
+    Num,
+    Opt,
+    Sequence_,
+    SequenceType,
+    SliceValue,
+    Tup,
+    rebuild,
+)
+from quadrants.ir import Value
+from quadrants.ir.builder import Builder
+from quadrants.types import (
+    ArrayType,
+    LiteralType,
+    NamedTupleType,
+    NoneType,
+    OptionalType,
+    Scalar,
+    SliceType,
+    TupleType,
+    Type,
+)
+from quadrants.types.promotion import join, representable, weak_of
+
+Number = (bool, int, float, complex)
+
+
+def is_number_literal(type_: Type) -> bool:
+    return isinstance(type_, LiteralType) and isinstance(type_.value, Number)
+
+
+def generalise(type_: Type) -> Type:
+    """The type without its literal numbers: what a variable that changes is assumed to be."""
+    if isinstance(type_, LiteralType):
+        return weak_of(type_.value) if isinstance(type_.value, Number) else type_
+    if isinstance(type_, (TupleType, NamedTupleType, ListType)):
+        return replace(type_, items=tuple(generalise(item) for item in type_.items))
+    if isinstance(type_, (OptionalType, MaybeType)):
+        return replace(type_, item=generalise(type_.item))
+    return type_
+
+
+def join_types(a: Type, b: Type) -> Type:
+    """The least type that holds the values of both."""
+    if a == b:
+        return a
+    if isinstance(a, MaybeType) or isinstance(b, MaybeType):
+        item = join_types(*(t.item if isinstance(t, MaybeType) else t for t in (a, b)))
+        return item if isinstance(item, ConflictType) else MaybeType(item)
+    if isinstance(a, (NoneType, OptionalType)) or isinstance(b, (NoneType, OptionalType)):
+        return _join_optional(a, b)
+    if (is_number_literal(a) or isinstance(a, Scalar)) and (is_number_literal(b) or isinstance(b, Scalar)):
+        return _join_numbers(a, b)
+    if type(a) is type(b):
+        return _JOIN.get(type(a), _conflict)(a, b)
+    return _conflict(a, b)
+
+
+def _conflict(a: Type, b: Type) -> Type:
+    kinds = tuple(
+        dict.fromkeys(k for t in (a, b) for k in (t.kinds if isinstance(t, ConflictType) else (t,)))
+    )
+    return ConflictType(tuple(sorted(kinds, key=str)))
+
+
+def _join_optional(a: Type, b: Type) -> Type:
+    items = [t.item if isinstance(t, OptionalType) else t for t in (a, b) if not isinstance(t, NoneType)]
+    item = generalise(items[0]) if len(items) == 1 else join_types(generalise(items[0]), generalise(items[1]))
+    return item if isinstance(item, ConflictType) else OptionalType(item)
+
+
+def _join_numbers(a: Type, b: Type) -> Type:
+    for literal, other in ((a, b), (b, a)):
+        if isinstance(literal, LiteralType) and isinstance(other, Scalar) and not other.weak:
+            value = literal.value
+            assert isinstance(value, Number)
+            same_kind = not (isinstance(value, bool) ^ other.is_bool)
+            if same_kind and representable(value, other):
+                return other
+    numbers = [t if isinstance(t, Scalar) else weak_of(t.value) for t in (a, b)]  # type: ignore[attr-defined]
+    return join(numbers[0], numbers[1])
+
+
+def _join_arrays(a: ArrayType, b: ArrayType) -> Type:
+    if a.dtype != b.dtype or a.ndim != b.ndim:
+        return _conflict(a, b)
+    return ArrayType(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", a.readonly or b.readonly)
+
+
+def _join_items(a: TupleType, b: TupleType) -> Type:
+    if len(a.items) != len(b.items):
+        return _conflict(a, b)
+    items = tuple(join_types(x, y) for x, y in zip(a.items, b.items))
+    return _conflict(a, b) if any(isinstance(item, ConflictType) for item in items) else replace(a, items=items)
+
+
+def _join_named(a: NamedTupleType, b: NamedTupleType) -> Type:
+    return _join_items(a, b) if a.cls is b.cls else _conflict(a, b)  # type: ignore[arg-type]
+
+
+def _join_sequences(a: SequenceType, b: SequenceType) -> Type:
+    if a.kind != b.kind or len(a.parts) != len(b.parts):
+        return _conflict(a, b)
+    parts = tuple(join_types(x, y) for x, y in zip(a.parts, b.parts))
+    return _conflict(a, b) if any(isinstance(p, ConflictType) for p in parts) else SequenceType(a.kind, parts)
+
+
+def _join_slices(a: SliceType, b: SliceType) -> Type:
+    bounds = [join_types(x, y) for x, y in ((a.start, b.start), (a.stop, b.stop), (a.step, b.step))]
+    return _conflict(a, b) if any(isinstance(t, ConflictType) for t in bounds) else SliceType(*bounds)
+
+
+_JOIN = {
+    ArrayType: _join_arrays,
+    TupleType: _join_items,
+    ListType: _join_items,
+    NamedTupleType: _join_named,
+    SequenceType: _join_sequences,
+    SliceType: _join_slices,
+}
+
+
+def zero(b: Builder, type_: Type) -> Abstract:
+    """Some value of the type, to fill what is absent."""
+    return rebuild(type_, iter([b.value("zero", type=leaf) for leaf in type_.leaves()]))
+
+
+def convert(b: Builder, value: Abstract | None, to: Type) -> Abstract:
+    """The value as one of the joined type; None stands for an unbound local."""
+    if isinstance(to, ConflictType):
+        return Conflict(to.kinds)
+    if isinstance(to, MaybeType):
+        return _to_maybe(b, value, to)
+    assert value is not None
+    if value.type == to:
+        return value
+    if isinstance(to, OptionalType):
+        return _to_optional(b, value, to)
+    return _CONVERT[type(to)](b, value, to)
+
+
+def _to_maybe(b: Builder, value: Abstract | None, to: MaybeType) -> Abstract:
+    if value is None:
+        return Maybe(b.bool(False), zero(b, to.item))
+    if isinstance(value, Maybe):
+        return Maybe(value.flag, convert(b, value.item, to.item))
+    return Maybe(b.bool(True), convert(b, value, to.item))
+
+
+def _to_optional(b: Builder, value: Abstract, to: OptionalType) -> Abstract:
+    if isinstance(value, Const) and value.value is None:
+        return Opt(b.bool(False), zero(b, to.item))
+    if isinstance(value, Opt):
+        return Opt(value.flag, convert(b, value.item, to.item))
+    return Opt(b.bool(True), convert(b, value, to.item))
+
+
+def _to_scalar(b: Builder, value: Abstract, to: Scalar) -> Abstract:
+    return Num(to, cast_value(b, to_num(b, value), to))
+
+
+def to_num(b: Builder, value: Abstract) -> Num:
+    """A number in a register from a number known at compile time; registers stay."""
+    if isinstance(value, Num):
+        return value
+    assert isinstance(value, Const) and isinstance(value.value, Number)
+    scalar = weak_of(value.value)
+    return Num(scalar, b.const(value.value, scalar.machine))
+
+
+def cast_value(b: Builder, num: Num, to: Scalar) -> Value:
+    """The register converted to the machine type of `to`, as NumPy's unsafe casts do."""
+    source, target = num.scalar.machine, to.machine
+    if source == target:
+        return num.value
+    if target.is_complex:
+        if source.is_complex:
+            return b.value("cast", num.value, type=target)
+        part = cast_value(b, num, target.part)
+        return b.value("complex", part, b.const(0.0, target.part))
+    if source.is_complex:
+        return cast_value(b, Num(source.part, b.value("real", num.value)), to)
+    return b.value("cast", num.value, type=target)
+
+
+def as_layout(b: Builder, arr: Arr, to: ArrayType) -> Arr:
+    """The array under a type of the same dtype and rank that promises less."""
+    if arr.array == to:
+        return arr
+    dims = [b.value("dim", arr.value, axis=axis) for axis in range(to.ndim)]
+    strides = [b.value("stride", arr.value, axis=axis) for axis in range(to.ndim)]
+    return Arr(to, b.value("view", arr.value, b.i64(0), *dims, *strides, type=to))
+
+
+def _to_array(b: Builder, value: Abstract, to: ArrayType) -> Abstract:
+    assert isinstance(value, Arr)
+    return as_layout(b, value, to)
+
+
+def _to_tuple(b: Builder, value: Abstract, to: TupleType) -> Abstract:
+    assert isinstance(value, Tup)
+    return Tup(tuple(convert(b, item, type_) for item, type_ in zip(value.items, to.items)), value.named)
+
+
+def _to_list(b: Builder, value: Abstract, to: ListType) -> Abstract:
+    assert isinstance(value, ListDisplay)
+    return ListDisplay(tuple(convert(b, item, type_) for item, type_ in zip(value.items, to.items)))
+
+
+def _to_sequence(b: Builder, value: Abstract, to: SequenceType) -> Abstract:
+    assert isinstance(value, Sequence_)
+    return Sequence_(value.kind, tuple(convert(b, part, type_) for part, type_ in zip(value.parts, to.parts)))
+
+
+def _to_slice(b: Builder, value: Abstract, to: SliceType) -> Abstract:
+    assert isinstance(value, SliceValue)
+    return SliceValue(
+        convert(b, value.start, to.start), convert(b, value.stop, to.stop), convert(b, value.step, to.step)
+    )
+
+
+_CONVERT = {
+    Scalar: _to_scalar,
+    ArrayType: _to_array,
+    TupleType: _to_tuple,
+    NamedTupleType: _to_tuple,
+    ListType: _to_list,
+    SequenceType: _to_sequence,
+    SliceType: _to_slice,
+}

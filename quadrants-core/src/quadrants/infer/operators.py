@@ -1,0 +1,298 @@
+"""Operators on any values: dispatches to numbers, arrays, tuples, strings; comparison, identity, membership and truth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+from quadrants.diagnostics import Code
+from quadrants.infer import elementwise, indexing, scalars
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.merge import Number
+from quadrants.infer.values import Abstract, Arr, Const, Exc, ListDisplay, Num, Opt, Sequence_, Str, Text, Tup
+from quadrants.ir import Value
+from quadrants.types import PYBOOL, FormatHole, FormatType
+
+
+
+def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    """`x symbol y`."""
+    x, y = w.unwrap(x), w.unwrap(y)
+    if symbol == "@":
+        return w.call_library("products:matmul", x, y)
+    if isinstance(x, Arr) or isinstance(y, Arr):
+        return elementwise.binary(w, symbol, _as_array(w, x), _as_array(w, y))
+    if scalar_type(x) is not None and scalar_type(y) is not None:
+        return scalars.binary(w, symbol, x, y)
+    handler = _SEQUENCES.get(symbol)
+    result = handler(w, x, y) if handler is not None else None
+    if result is not None:
+        return result
+    fail(
+        Code.BAD_OPERAND,
+        f"unsupported operand types for {symbol}: {describe(x)} and {describe(y)}",
+        types=[("left", x.type), ("right", y.type)],
+        hint="Tuples do not add element by element: make them arrays with np.array(...)." if isinstance(x, Tup) else None,
+    )
+
+
+def inplace(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    """`x symbol= y`: arrays are updated in place, everything else is `x symbol y`."""
+    x, y = w.unwrap(x), w.unwrap(y)
+    if isinstance(x, Arr) and symbol != "@":
+        return elementwise.inplace(w, symbol, x, _as_array(w, y))
+    return binary(w, symbol, x, y)
+
+
+def _as_array(w: Emitter, value: Abstract) -> Abstract:
+    """Tuples and lists beside an array are arrays."""
+    if isinstance(value, (Tup, ListDisplay)):
+        return w.call_library("creation:array", value)
+    return value
+
+
+def _add_sequences(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
+    if isinstance(x, Tup) and isinstance(y, Tup):
+        return Tup((*x.items, *y.items))
+    if isinstance(x, ListDisplay) and isinstance(y, ListDisplay):
+        return ListDisplay((*x.items, *y.items))
+    if is_text(x) and is_text(y):
+        return concat(w, [x, y])
+    return None
+
+
+def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
+    sequence, count = (y, x) if isinstance(x, (Const, Num)) and not is_text(x) else (x, y)
+    if not isinstance(sequence, (Tup, ListDisplay)) and not (isinstance(sequence, Const) and is_text(sequence)):
+        return None
+    if not (isinstance(count, Const) and isinstance(count.value, int)):
+        fail(Code.NOT_CONSTANT, "a sequence can be repeated only a constant number of times", hint="Use np.full or np.tile.")
+    if isinstance(sequence, Const):
+        return Const(sequence.value * count.value)  # type: ignore[operator]
+    return type(sequence)(sequence.items * count.value)
+
+
+def _format_percent(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
+    values = y.items if isinstance(y, Tup) else (y,)
+    if isinstance(x, Const) and isinstance(x.value, str) and all(isinstance(v, Const) for v in values):
+        return Const(x.value % tuple(v.value for v in values))  # type: ignore[union-attr]
+    return None
+
+
+_SEQUENCES: dict[str, Callable[[Emitter, Abstract, Abstract], Abstract | None]] = {
+    "+": _add_sequences,
+    "*": _repeat_sequence,
+    "%": _format_percent,
+}
+
+
+# strings
+
+
+def is_text(value: Abstract) -> bool:
+    return isinstance(value, (Text, Str)) or (isinstance(value, Const) and isinstance(value.value, str))
+
+
+def text_parts(value: Abstract, conversion: str = "", spec: str = "") -> tuple[list[str | FormatHole], tuple[Value, ...]]:
+    """A value as a part of a string made at run time."""
+    if isinstance(value, Const) and not conversion and not spec and isinstance(value.value, str):
+        return [value.value], ()
+    if isinstance(value, Text) and not conversion and not spec:
+        return list(value.format.parts), value.values
+    return [FormatHole(value.type, conversion, spec)], value.leaves
+
+
+def concat(w: Emitter, pieces: list[Abstract]) -> Abstract:
+    """The strings one after the other."""
+    if all(isinstance(piece, Const) for piece in pieces):
+        return Const("".join(str(piece.value) for piece in pieces if isinstance(piece, Const)))
+    parts: list[str | FormatHole] = []
+    values: tuple[Value, ...] = ()
+    for piece in pieces:
+        more, leaves = text_parts(piece)
+        parts += more
+        values += leaves
+    return Text(FormatType(tuple(parts)), values)
+
+
+# comparison
+
+
+def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    """`x symbol y` of a comparison operator."""
+    none = _compare_none(w, symbol, x, y)
+    if none is not None:
+        return none
+    x, y = w.unwrap(x), w.unwrap(y)
+    if isinstance(x, Arr) or isinstance(y, Arr):
+        return elementwise.binary(w, symbol, _as_array(w, x), _as_array(w, y))
+    if scalar_type(x) is not None and scalar_type(y) is not None:
+        return scalars.compare(w, symbol, x, y)
+    if isinstance(x, (Tup, ListDisplay)) and type(x) is type(y):
+        return _compare_tuples(w, symbol, x.items, y.items)  # type: ignore[attr-defined]
+    if isinstance(x, Const) and isinstance(y, Const):
+        return _compare_constants(symbol, x, y)
+    if symbol in ("==", "!=") and not (is_text(x) and is_text(y)):
+        return Const(symbol == "!=")  # values of unlike kinds are never equal
+    fail(
+        Code.BAD_OPERAND,
+        f"{symbol} does not compare {describe(x)} with {describe(y)}",
+        types=[("left", x.type), ("right", y.type)],
+    )
+
+
+def _compare_none(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract | None:
+    for value, other in ((x, y), (y, x)):
+        if isinstance(value, Const) and value.value is None and symbol in ("==", "!="):
+            return is_(w, other, Const(None), symbol == "!=")
+    return None
+
+
+def _compare_constants(symbol: str, x: Const, y: Const) -> Const:
+    try:
+        return Const(bool(scalars.FOLD[symbol](x.value, y.value)))
+    except TypeError as error:
+        fail(Code.BAD_OPERAND, str(error))
+
+
+def _compare_tuples(w: Emitter, symbol: str, xs: tuple[Abstract, ...], ys: tuple[Abstract, ...]) -> Abstract:
+    if symbol in ("==", "!="):
+        if len(xs) != len(ys):
+            return Const(symbol == "!=")
+        equal: Abstract = Const(True)
+        for x, y in zip(xs, ys):
+            equal = _logical(w, "and", equal, _as_bool(w, compare(w, "==", x, y)))
+        return equal if symbol == "==" else not_(w, equal)
+    result: Abstract = scalars.compare(w, symbol, Const(len(xs)), Const(len(ys)))
+    for x, y in reversed(list(zip(xs, ys))):
+        strict = _as_bool(w, compare(w, symbol[0], x, y))
+        same = _as_bool(w, compare(w, "==", x, y))
+        result = _logical(w, "or", strict, _logical(w, "and", same, result))
+    return result
+
+
+def _as_bool(w: Emitter, value: Abstract) -> Abstract:
+    known = truth(w, value)
+    return Const(known) if isinstance(known, bool) else Num(PYBOOL, known)
+
+
+def _logical(w: Emitter, name: str, x: Abstract, y: Abstract) -> Abstract:
+    """`and` / `or` of two Booleans without side effects."""
+    absorbing = name == "or"
+    for value, other in ((x, y), (y, x)):
+        if isinstance(value, Const):
+            return value if bool(value.value) == absorbing else other
+    return Num(PYBOOL, w.b.value(name, w.truth(x), w.truth(y)))
+
+
+def is_(w: Emitter, x: Abstract, y: Abstract, invert: bool) -> Abstract:
+    """`x is y`."""
+    for value, other in ((x, y), (y, x)):
+        if isinstance(value, Const) and value.value is None:
+            if isinstance(other, Opt):
+                absent = w.b.value("not", other.flag)
+                result = Num(PYBOOL, other.flag if invert else absent)
+                w.note_presence(result.value, other, present=invert, exact=True)  # type: ignore[attr-defined]
+                return result
+            return Const((isinstance(other, Const) and other.value is None) != invert)
+    if isinstance(x, Const) and isinstance(y, Const):
+        same = x.type == y.type if isinstance(x.value, Number) else x.value is y.value
+        return Const(same != invert)
+    if isinstance(x, Arr) and isinstance(y, Arr):
+        if x.array.dtype != y.array.dtype or x.array.ndim != y.array.ndim:
+            return Const(invert)
+        same_value = w.b.value("same", x.value, y.value)
+        return Num(PYBOOL, w.b.value("not", same_value) if invert else same_value)
+    if scalar_type(x) is not None and scalar_type(y) is not None and scalar_type(x) == scalar_type(y):
+        return scalars.compare(w, "!=" if invert else "==", x, y)
+    return Const(invert)
+
+
+def contains(w: Emitter, item: Abstract, container: Abstract, invert: bool) -> Abstract:
+    """`item in container`."""
+    found: Abstract
+    container = w.unwrap(container)
+    if isinstance(container, (Tup, ListDisplay)):
+        found = Const(False)
+        for other in container.items:
+            found = _logical(w, "or", found, _as_bool(w, compare(w, "==", item, other)))
+    elif isinstance(container, Const) and isinstance(item, Const):
+        try:
+            found = Const(item.value in container.value)  # type: ignore[operator]
+        except TypeError as error:
+            fail(Code.BAD_OPERAND, str(error))
+    elif isinstance(container, Arr):
+        found = w.call_library("sequences:contains", container, item)
+    elif isinstance(container, Sequence_) and container.kind == "range":
+        found = w.call_library("sequences:in_range", item, *container.parts)
+    else:
+        fail(Code.BAD_OPERAND, f"`in` does not search {describe(container)}")
+    return not_(w, found) if invert else found
+
+
+# truth
+
+
+def truth(w: Emitter, value: Abstract) -> Value | bool:
+    """What `if value:` tests: a register, or the answer when it is known."""
+    if isinstance(value, Const):
+        return bool(value.value)
+    if isinstance(value, (Tup, ListDisplay)):
+        return bool(value.items)
+    if isinstance(value, Opt):
+        return _optional_truth(w, value)
+    if isinstance(value, Num):
+        return w.truth(value)
+    if isinstance(value, Arr):
+        return _array_truth(w, value)
+    if isinstance(value, Exc):
+        return True
+    fail(Code.BAD_CONDITION, f"{describe(value)} has no truth that is known here")
+
+
+def _optional_truth(w: Emitter, value: Opt) -> Value | bool:
+    inner = truth(w, value.item)
+    if inner is False:
+        return False
+    test = value.flag if inner is True else w.b.value("and", value.flag, inner)
+    if test is value.flag:
+        test = w.b.value("and", value.flag, w.b.bool(True))
+    w.note_presence(test, value, present=True, exact=inner is True)  # type: ignore[attr-defined]
+    return test
+
+
+def _array_truth(w: Emitter, value: Arr) -> Value:
+    if value.array.ndim > 0:
+        size = w.b.value("dim", value.value, axis=0)
+        for axis in range(1, value.array.ndim):
+            size = w.b.value("mul", size, w.b.value("dim", value.value, axis=axis))
+        text = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+        w.check(w.b.value("cmp", size, w.b.i64(1), pred="eq"), ValueError, text)
+    return w.truth(indexing.load(w, value, [w.b.i64(0)] * value.array.ndim))
+
+
+def not_(w: Emitter, value: Abstract) -> Abstract:
+    """`not value`."""
+    known = truth(w, value)
+    if isinstance(known, bool):
+        return Const(not known)
+    result = Num(PYBOOL, w.b.value("not", known))
+    w.note_inverse(known, result.value)  # type: ignore[attr-defined]
+    return result
+
+
+def unary(w: Emitter, symbol: str, value: Abstract) -> Abstract:
+    """`-x`, `+x`, `~x`, `not x`; "bool" is the truth as a value."""
+    if symbol == "not":
+        return not_(w, value)
+    if symbol == "bool":
+        known = truth(w, value)
+        return Const(known) if isinstance(known, bool) else Num(PYBOOL, known)
+    value = w.unwrap(value)
+    if isinstance(value, Arr):
+        return elementwise.unary(w, symbol, value)
+    if scalar_type(value) is None:
+        fail(Code.BAD_OPERAND, f"bad operand type for unary {symbol}: {describe(value)}")
+    return scalars.unary(w, symbol, value)
+
+

@@ -1,0 +1,389 @@
+"""Operators on numbers: Python's for weak operands, NumPy's where one has a NumPy type.
+
+Each operator is one function from two numbers to one; `BINARY` and `COMPARE` are the tables. Constants fold with the
+interpreter's own operators, so that folding cannot differ from it.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+
+from quadrants.diagnostics import Code
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.merge import Number
+from quadrants.infer.values import Abstract, Const, Num
+from quadrants.ir import Value
+from quadrants.types import BOOL, F64, I8, I64, PYBOOL, PYFLOAT, PYINT, Scalar
+from quadrants.types.promotion import integer_range, promote, representable
+
+FOLD: dict[str, Callable[..., object]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "/": operator.truediv,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "**": operator.pow,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_PREDICATE = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
+#: Literal exponents up to this become multiplications.
+MAX_UNROLLED_EXPONENT = 16
+
+
+def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    """`x symbol y` on two numbers."""
+    folded = _fold(symbol, x, y)
+    if folded is not None:
+        return folded
+    tx, ty = scalar_type(x), scalar_type(y)
+    assert tx is not None and ty is not None
+    x, y = _fit_weak(w, x, tx, ty), _fit_weak(w, y, ty, tx)
+    return BINARY[symbol](w, symbol, x, y, promote(tx, ty))
+
+
+def _fold(symbol: str, x: Abstract, y: Abstract) -> Const | None:
+    if not (isinstance(x, Const) and isinstance(y, Const)):
+        return None
+    if symbol == "<<" and isinstance(y.value, int) and y.value > 4096:
+        return None
+    if symbol == "**" and isinstance(y.value, int) and isinstance(x.value, int) and abs(y.value) > 4096:
+        return None
+    try:
+        value = FOLD[symbol](x.value, y.value)
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+    return Const(value) if isinstance(value, Number) else None
+
+
+def _fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstract:
+    """Check that a Python int fits the narrower NumPy integer type that it meets (NEP 50: OverflowError)."""
+    if not own.weak or other.weak or own.kind is not PYINT.kind or not other.is_integer or other == I64:
+        return value
+    text = f"Python integer out of bounds for {'int' if other.is_signed else 'uint'}{other.bits}"
+    if isinstance(value, Const):
+        assert isinstance(value.value, int)
+        if not representable(value.value, other):
+            w.check(w.b.bool(False), OverflowError, text.replace("integer", f"integer {value.value}"))
+            return Num(other, w.b.const(0, other))
+        return value
+    number = w.num(value).value
+    low, high = integer_range(other)
+    fits = w.b.value("cmp", number, w.b.i64(low), pred="ge")
+    if high < 2**63 - 1:
+        fits = w.b.value("and", fits, w.b.value("cmp", number, w.b.i64(high), pred="le"))
+    w.check(fits, OverflowError, text)
+    return value
+
+
+def _bad(symbol: str, x: Abstract, y: Abstract, hint: str | None = None) -> Abstract:
+    fail(
+        Code.BAD_OPERAND,
+        f"operator {symbol} does not take these operands",
+        types=[("left", x.type), ("right", y.type)],
+        hint=hint,
+    )
+
+
+_ARITHMETIC = {"+": "add", "-": "sub", "*": "mul"}
+
+
+def _arithmetic(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    if result.is_bool:
+        if result.weak:
+            result = PYINT
+        elif symbol == "-":
+            return _bad(symbol, x, y, "NumPy Booleans cannot be subtracted: use `^` or np.logical_xor.")
+        else:
+            name = "or" if symbol == "+" else "and"
+            return Num(BOOL, w.b.value(name, w.cast(x, BOOL), w.cast(y, BOOL)))
+    if result.is_complex:
+        return _complex_arithmetic(w, symbol, x, y, result)
+    return Num(result, w.b.value(_ARITHMETIC[symbol], w.cast(x, result), w.cast(y, result)))
+
+
+def parts(w: Emitter, value: Abstract, part: Scalar) -> tuple[Value, Value]:
+    """The real and the imaginary part in registers of the type `part`."""
+    scalar = scalar_type(value)
+    if scalar is not None and scalar.is_complex:
+        register = w.num(value).value
+        real, imag = w.b.value("real", register), w.b.value("imag", register)
+        own = scalar.machine.part
+        return w.cast(Num(own, real), part), w.cast(Num(own, imag), part)
+    return w.cast(value, part), w.b.const(0.0, part.machine)
+
+
+def _complex_arithmetic(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    part = result.machine.part
+    (a, b), (c, d) = parts(w, x, part), parts(w, y, part)
+    v = w.b.value
+    if symbol == "*":
+        real = v("sub", v("mul", a, c), v("mul", b, d))
+        imag = v("add", v("mul", a, d), v("mul", b, c))
+    else:
+        name = _ARITHMETIC[symbol]
+        real, imag = v(name, a, c), v(name, b, d)
+    return Num(result, v("complex", real, imag))
+
+
+def _divide(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    if not result.is_float and not result.is_complex:
+        result = PYFLOAT if result.weak else F64
+    if result.is_complex:
+        target = "complex_div" if result.weak else "numpy_complex_div"
+        quotient = w.call_library(f"complexes:{target}", Num(result, w.cast(x, result)), Num(result, w.cast(y, result)))
+        return Num(result, w.cast(quotient, result))
+    divisor = w.cast(y, result)
+    if result.weak:
+        nonzero = w.b.value("cmp", divisor, w.b.const(0.0, result.machine), pred="ne")
+        _check_divisor(w, y, nonzero, "float division by zero" if _is_float(x, y) else "division by zero")
+    return Num(result, w.b.value("div", w.cast(x, result), divisor))
+
+
+def _is_float(*values: Abstract) -> bool:
+    return any((scalar := scalar_type(value)) is not None and scalar.is_float for value in values)
+
+
+def _check_divisor(w: Emitter, y: Abstract, nonzero: Value, text: str) -> None:
+    if not (isinstance(y, Const) and y.value):
+        w.check(nonzero, ZeroDivisionError, text)
+
+
+_INTEGER_ZERO = {"//": "integer division or modulo by zero", "%": "integer modulo by zero"}
+_FLOAT_ZERO = {"//": "float floor division by zero", "%": "float modulo"}
+_FLOOR_OP = {"//": "floordiv", "%": "mod"}
+_FLOOR_LIBRARY = {
+    ("//", True): "float_floordiv",
+    ("%", True): "float_mod",
+    ("//", False): "numpy_float_floordiv",
+    ("%", False): "numpy_float_mod",
+}
+
+
+def _floor(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    if result.is_bool:
+        result = PYINT if result.weak else I8
+    if result.is_complex:
+        return _bad(symbol, x, y)
+    divisor = w.cast(y, result)
+    if result.is_float:
+        if result.weak:
+            nonzero = w.b.value("cmp", divisor, w.b.const(0.0, result.machine), pred="ne")
+            _check_divisor(w, y, nonzero, _FLOAT_ZERO[symbol])
+        name = _FLOOR_LIBRARY[symbol, result.weak]
+        return w.call_library(f"scalars:{name}", Num(result, w.cast(x, result)), Num(result, divisor))
+    attrs = {}
+    if isinstance(y, Const) and y.value:
+        attrs["nonzero"] = True
+    elif result.weak:
+        w.check(w.b.value("cmp", divisor, w.b.i64(0), pred="ne"), ZeroDivisionError, _INTEGER_ZERO[symbol])
+        attrs["nonzero"] = True
+    return Num(result, w.b.value(_FLOOR_OP[symbol], w.cast(x, result), divisor, **attrs))
+
+
+_BITWISE = {"&": "and", "|": "or", "^": "xor"}
+
+
+def _bitwise(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    if not (result.is_bool or result.is_integer):
+        return _bad(symbol, x, y)
+    return Num(result, w.b.value(_BITWISE[symbol], w.cast(x, result), w.cast(y, result)))
+
+
+def _shift(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    if result.is_bool:
+        result = PYINT if result.weak else I8
+    if not result.is_integer:
+        return _bad(symbol, x, y)
+    count = w.cast(y, result)
+    if result.weak and not (isinstance(y, Const) and isinstance(y.value, int) and y.value >= 0):
+        w.check(w.b.value("cmp", count, w.b.i64(0), pred="ge"), ValueError, "negative shift count")
+    return Num(result, w.b.value("shl" if symbol == "<<" else "shr", w.cast(x, result), count))
+
+
+def _power(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
+    if result.is_bool:
+        result = PYINT if result.weak else I8
+    exponent = y.value if isinstance(y, Const) else None
+    if result.is_complex:
+        base, power = Num(result, w.cast(x, result)), Num(result, w.cast(y, result))
+        if isinstance(exponent, int) and 0 <= exponent <= MAX_UNROLLED_EXPONENT:
+            return _multiply_out(w, base, exponent, result)
+        target = "complex_pow" if result.weak else "numpy_complex_pow"
+        return Num(result, w.cast(w.call_library(f"complexes:{target}", base, power), result))
+    if result.is_integer:
+        return _integer_power(w, x, y, result, exponent)
+    return _float_power(w, x, y, result, exponent)
+
+
+def _integer_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponent: object) -> Abstract:
+    if isinstance(exponent, int):
+        if exponent < 0:
+            if result.weak:
+                return _float_power(w, Num(PYFLOAT, w.cast(x, PYFLOAT)), y, PYFLOAT, exponent)
+            w.check(w.b.bool(False), ValueError, "Integers to negative integer powers are not allowed.")
+        elif exponent <= MAX_UNROLLED_EXPONENT:
+            return _multiply_out(w, Num(result, w.cast(x, result)), exponent, result)
+    power = Num(result, w.cast(y, result))
+    if result.is_signed:
+        nonnegative = w.b.value("cmp", power.value, w.b.const(0, result.machine), pred="ge")
+        w.check(nonnegative, ValueError, "Integers to negative integer powers are not allowed.")
+    return w.call_library("scalars:int_pow", Num(result, w.cast(x, result)), power)
+
+
+def _float_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponent: object) -> Abstract:
+    base = Num(result, w.cast(x, result))
+    if isinstance(exponent, (int, float)) and w.options.fp != "strict":
+        if exponent == 0.5 and not result.weak:
+            return Num(result, w.b.value("math.sqrt", base.value))
+        if float(exponent).is_integer() and 1 <= exponent <= (2 if w.options.fp == "strict" else 4):
+            return _multiply_out(w, base, int(exponent), result)
+        if exponent == -1.0 and not result.weak:
+            return Num(result, w.b.value("div", w.b.const(1.0, result.machine), base.value))
+    power = w.cast(y, result)
+    value = w.b.value("math.pow", base.value, power)
+    if result.weak:
+        _check_python_power(w, base.value, power, value)
+    return Num(result, value)
+
+
+def _check_python_power(w: Emitter, base: Value, power: Value, value: Value) -> None:
+    """Python's errors: zero to a negative power, and overflow of finite operands."""
+    zero, infinity = w.b.f64(0.0), w.b.f64(float("inf"))
+    v = w.b.value
+    pole = v("and", v("cmp", base, zero, pred="eq"), v("cmp", power, zero, pred="lt"))
+    w.check(v("not", pole), ZeroDivisionError, "0.0 cannot be raised to a negative power")
+    finite = v("and", *(v("cmp", v("abs", operand), infinity, pred="lt") for operand in (base, power)))
+    overflow = v("and", finite, v("cmp", v("abs", value), infinity, pred="eq"))
+    w.check(v("not", overflow), OverflowError, "(34, 'Numerical result out of range')")
+
+
+def _multiply_out(w: Emitter, base: Num, exponent: int, result: Scalar) -> Abstract:
+    """`base ** exponent` by repeated squaring."""
+    if exponent == 0:
+        return Num(result, w.cast(Const(1), result))
+    power: Abstract | None = None
+    square: Abstract = base
+    while True:
+        if exponent & 1:
+            power = square if power is None else _arithmetic(w, "*", power, square, result)
+        exponent >>= 1
+        if not exponent:
+            return power if isinstance(power, Num) else base
+        square = _arithmetic(w, "*", square, square, result)
+
+
+BINARY: dict[str, Callable[[Emitter, str, Abstract, Abstract, Scalar], Abstract]] = {
+    "+": _arithmetic,
+    "-": _arithmetic,
+    "*": _arithmetic,
+    "/": _divide,
+    "//": _floor,
+    "%": _floor,
+    "**": _power,
+    "<<": _shift,
+    ">>": _shift,
+    "&": _bitwise,
+    "|": _bitwise,
+    "^": _bitwise,
+}
+
+
+def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    """`x symbol y` on two numbers."""
+    folded = _fold(symbol, x, y)
+    if folded is not None:
+        return folded
+    tx, ty = scalar_type(x), scalar_type(y)
+    assert tx is not None and ty is not None
+    result = PYBOOL if tx.weak and ty.weak else BOOL
+    common = promote(tx, ty)
+    if common.is_complex:
+        return Num(result, _compare_complex(w, symbol, x, y, common))
+    if tx.is_integer and ty.is_integer:
+        exact = _compare_integers(w, symbol, x, y, tx, ty)
+        if exact is not None:
+            return exact if isinstance(exact, Const) else Num(result, exact)
+    if common.is_bool:
+        common = I8
+    return Num(result, w.b.value("cmp", w.cast(x, common), w.cast(y, common), pred=_PREDICATE[symbol]))
+
+
+def _compare_complex(w: Emitter, symbol: str, x: Abstract, y: Abstract, common: Scalar) -> Value:
+    if symbol not in ("==", "!="):
+        fail(
+            Code.BAD_OPERAND,
+            f"complex numbers have no order: {symbol} does not take them",
+            types=[("left", x.type), ("right", y.type)],
+        )
+    return w.b.value("cmp", w.cast(x, common), w.cast(y, common), pred=_PREDICATE[symbol])
+
+
+def _compare_integers(
+    w: Emitter, symbol: str, x: Abstract, y: Abstract, tx: Scalar, ty: Scalar
+) -> Value | Const | None:
+    """Integers compare by value, whatever their types: exact also for uint64 against int64, and for any Python int."""
+    for value, other, flipped in ((y, tx, False), (x, ty, True)):
+        if isinstance(value, Const) and not other.weak and isinstance(value.value, int):
+            if not representable(value.value, other):
+                above = value.value > 0
+                less = above != flipped
+                return Const({"<": less, "<=": less, ">": not less, ">=": not less, "==": False, "!=": True}[symbol])
+            return w.b.value("cmp", w.cast(x, other), w.cast(y, other), pred=_PREDICATE[symbol])
+    if tx.is_signed == ty.is_signed:
+        wide = max(tx, ty, key=lambda scalar: scalar.bits).machine
+        return w.b.value("cmp", w.cast(x, wide), w.cast(y, wide), pred=_PREDICATE[symbol])
+    unsigned, signed = (x, y) if ty.is_signed else (y, x)
+    narrow = scalar_type(unsigned)
+    assert narrow is not None
+    if narrow.bits < 64:
+        return w.b.value("cmp", w.cast(x, I64), w.cast(y, I64), pred=_PREDICATE[symbol])
+    v = w.b.value
+    negative = v("cmp", w.cast(signed, I64), w.b.i64(0), pred="lt")
+    big = narrow.machine
+    plain = v("cmp", w.cast(x, big), w.cast(y, big), pred=_PREDICATE[symbol])
+    left_is_less = signed is x
+    if_negative = symbol == "!=" or (symbol in ("<", "<=") and left_is_less) or (symbol in (">", ">=") and not left_is_less)
+    return v("select", negative, w.b.bool(if_negative), plain)
+
+
+def unary(w: Emitter, symbol: str, x: Abstract) -> Abstract:
+    """`symbol x` on a number."""
+    if isinstance(x, Const):
+        folded = {"-": operator.neg, "+": operator.pos, "~": operator.invert}[symbol]
+        if not isinstance(x.value, (float, complex)) or symbol != "~":
+            return Const(folded(x.value))  # type: ignore[arg-type]
+    num = w.num(x)
+    scalar = num.scalar
+    if scalar.is_bool:
+        if scalar.weak:
+            scalar = PYINT
+        elif symbol == "~":
+            return Num(BOOL, w.b.value("not", num.value))
+        else:
+            fail(Code.BAD_OPERAND, f"operator {symbol} does not take NumPy Booleans", hint="Use `~` to invert.")
+    if symbol == "+":
+        return Num(scalar, w.cast(num, scalar))
+    if symbol == "~":
+        if not scalar.is_integer:
+            fail(Code.BAD_OPERAND, f"operator ~ needs an integer or a Boolean, not {describe(num)}")
+        return Num(scalar, w.b.value("not", w.cast(num, scalar)))
+    if scalar.is_complex:
+        return _negate_complex(w, num, scalar)
+    return Num(scalar, w.b.value("neg", w.cast(num, scalar)))
+
+
+def _negate_complex(w: Emitter, num: Num, scalar: Scalar) -> Abstract:
+    real, imag = (w.b.value("neg", part) for part in parts(w, num, scalar.machine.part))
+    return Num(scalar, w.b.value("complex", real, imag))

@@ -1,0 +1,277 @@
+"""Iterables: how long they are, what their k-th item is, and how a `for` walks them.
+
+Ranges become counted loops, tuples are unrolled (every item keeps its own type), arrays and the wrappers enumerate, zip and
+reversed are indexed by a counter; ndindex is a nest of loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from quadrants.bytecode import nodes
+from quadrants.diagnostics import Code
+from quadrants.infer import indexing, scalars
+from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer.merge import convert, join_types
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    ConflictType,
+    Const,
+    ListDisplay,
+    Num,
+    Sequence_,
+    SliceValue,
+    Tup,
+    rebuild,
+)
+from quadrants.infer.walk import ControlWalk
+from quadrants.ir import Value
+from quadrants.types import PYINT
+
+#: Tuples longer than this are an error in a `for`: their loop would be written out that many times.
+MAX_UNROLLED = 1024
+
+
+def static_items(w: Emitter, value: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of an iterable whose length is known, when it holds a tuple: these are unrolled. Else None."""
+    if isinstance(value, (Tup, ListDisplay)):
+        return value.items
+    if isinstance(value, Const) and isinstance(value.value, str):
+        return tuple(Const(character) for character in value.value)
+    if not isinstance(value, Sequence_):
+        return None
+    return _STATIC.get(value.kind, _no_static)(w, value)
+
+
+def _no_static(w: Emitter, value: Sequence_) -> tuple[Abstract, ...] | None:
+    return None
+
+
+def _static_enumerate(w: Emitter, value: Sequence_) -> tuple[Abstract, ...] | None:
+    items = static_items(w, value.parts[0])
+    if items is None:
+        return None
+    return tuple(Tup((scalars.binary(w, "+", value.parts[1], Const(k)), item)) for k, item in enumerate(items))
+
+
+def _static_reversed(w: Emitter, value: Sequence_) -> tuple[Abstract, ...] | None:
+    items = static_items(w, value.parts[0])
+    return None if items is None else items[::-1]
+
+
+def _static_zip(w: Emitter, value: Sequence_) -> tuple[Abstract, ...] | None:
+    parts = [static_items(w, part) for part in value.parts]
+    if not parts or any(items is None for items in parts):
+        return None
+    return tuple(Tup(items) for items in zip(*(items for items in parts if items is not None)))
+
+
+_STATIC = {"enumerate": _static_enumerate, "reversed": _static_reversed, "zip": _static_zip}
+
+
+def constant_range(value: Sequence_) -> range | None:
+    """The range when all its bounds are constants."""
+    bounds = [part.value for part in value.parts if isinstance(part, Const) and isinstance(part.value, int)]
+    return range(*bounds) if len(bounds) == 3 and bounds[2] else None
+
+
+def length(w: Emitter, value: Abstract) -> Abstract:
+    """`len(value)`."""
+    value = w.unwrap(value)
+    if isinstance(value, (Tup, ListDisplay)):
+        return Const(len(value.items))
+    if isinstance(value, Const) and hasattr(value.value, "__len__") and not isinstance(value.value, type):
+        return Const(len(value.value))
+    if isinstance(value, Arr):
+        if value.array.ndim == 0:
+            fail(Code.BAD_OPERAND, "len() of unsized object: the array has rank 0")
+        return Num(PYINT, w.b.value("dim", value.value, axis=0))
+    if isinstance(value, Sequence_) and value.kind == "range":
+        return Num(PYINT, range_length(w, value))
+    fail(Code.BAD_OPERAND, f"{describe(value)} has no len()")
+
+
+def range_length(w: Emitter, value: Sequence_) -> Value:
+    """The number of items of a range."""
+    known = constant_range(value)
+    if known is not None:
+        return w.b.i64(len(known))
+    start, stop, step = (w.integer(part) for part in value.parts)
+    v, zero, one = w.b.value, w.b.i64(0), w.b.i64(1)
+    step_part = value.parts[2]
+    if isinstance(step_part, Const):
+        distance = v("sub", stop, start) if int(step_part.value) > 0 else v("sub", start, stop)  # type: ignore[call-overload]
+        stride = w.b.i64(abs(int(step_part.value)))  # type: ignore[call-overload]
+    else:
+        up = v("cmp", step, zero, pred="gt")
+        distance = v("select", up, v("sub", stop, start), v("sub", start, stop))
+        stride = v("abs", step)
+    count = v("add", v("floordiv", v("sub", distance, one), stride), one)
+    return v("select", v("cmp", distance, zero, pred="gt"), count, zero)
+
+
+def count(w: Emitter, value: Abstract) -> Value:
+    """The number of items that a loop over the value takes."""
+    if isinstance(value, Sequence_):
+        if value.kind in ("enumerate", "reversed"):
+            return count(w, value.parts[0])
+        if value.kind == "zip":
+            counts = [count(w, part) for part in value.parts]
+            shortest = counts[0]
+            for other in counts[1:]:
+                shortest = w.b.value("min", shortest, other)
+            return shortest
+    return w.integer(length(w, value))
+
+
+def item(w: Emitter, value: Abstract, k: Value) -> Abstract:
+    """The k-th item that a loop over the value takes; k is in range."""
+    if isinstance(value, Arr):
+        if value.array.ndim == 1:
+            return Num(value.array.dtype, w.b.value("load", value.value, k, checked=False, wrap=False))
+        full = SliceValue(Const(None), Const(None), Const(None))
+        checks, w.options = w.options, replace(w.options, boundscheck=False)
+        items: tuple[Abstract, ...] = (Num(PYINT, k), *[full] * (value.array.ndim - 1))
+        view = indexing.make_view(w, value, items, None)
+        w.options = checks
+        return view
+    if isinstance(value, (Tup, ListDisplay)):
+        return pick(w, value.items, k)
+    assert isinstance(value, Sequence_)
+    return _ITEM[value.kind](w, value, k)
+
+
+def _range_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    start, step = w.integer(value.parts[0]), w.integer(value.parts[2])
+    return Num(PYINT, w.b.value("add", start, w.b.value("mul", k, step)))
+
+
+def _enumerate_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    return Tup((scalars.binary(w, "+", value.parts[1], Num(PYINT, k)), item(w, value.parts[0], k)))
+
+
+def _reversed_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    last = w.b.value("sub", count(w, value.parts[0]), w.b.i64(1))
+    return item(w, value.parts[0], w.b.value("sub", last, k))
+
+
+def _zip_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    return Tup(tuple(item(w, part, k) for part in value.parts))
+
+
+_ITEM: dict[str, Callable[[Emitter, Sequence_, Value], Abstract]] = {
+    "range": _range_item,
+    "enumerate": _enumerate_item,
+    "reversed": _reversed_item,
+    "zip": _zip_item,
+}
+
+
+def pick(w: Emitter, items: tuple[Abstract, ...], k: Value) -> Abstract:
+    """The k-th of several values of like type; k is in range."""
+    if not items:
+        return Const(None)
+    type_ = items[0].type
+    for other in items[1:]:
+        type_ = join_types(type_, other.type)
+    if isinstance(type_, ConflictType) or any(leaf.heap for leaf in type_.leaves()):
+        fail(
+            Code.CONSTANT_INDEX,
+            "a tuple whose items have different types needs a constant index",
+            types=[("items", t) for t in dict.fromkeys(i.type for i in items)],
+            hint="Walk it with a for loop (it is unrolled), or index it with a literal.",
+        )
+    columns = [convert(w.b, value, type_).leaves for value in items]
+    chosen = list(columns[-1])
+    for position in range(len(items) - 2, -1, -1):
+        here = w.b.value("cmp", k, w.b.i64(position), pred="eq")
+        chosen = [w.b.value("select", here, a, b) for a, b in zip(columns[position], chosen)]
+    return rebuild(type_, iter(chosen))
+
+
+def get_item(w: Emitter, items: tuple[Abstract, ...], index: Abstract, make: Callable[..., Abstract]) -> Abstract:
+    """`sequence[index]` of a tuple or list display."""
+    if isinstance(index, Const) and isinstance(index.value, int):
+        if not -len(items) <= index.value < len(items):
+            w.check(w.b.bool(False), IndexError, "tuple index out of range")
+            return items[0] if items else Const(0)
+        return items[index.value]
+    if isinstance(index, SliceValue):
+        bounds = [part.value if isinstance(part, Const) else ... for part in (index.start, index.stop, index.step)]
+        if ... in bounds:
+            fail(Code.NOT_CONSTANT, "the bounds of a slice of a tuple have to be constants")
+        return make(items[slice(*bounds)])
+    position = w.integer(index, "a tuple index")
+    checked = w.b.value("index", position, w.b.i64(len(items)), axis=0, tuple=True, checked=True, wrap=True)
+    return pick(w, items, checked)
+
+
+# loops
+
+
+def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
+    """Walk a `for` over the iterable, which is on top of the stack."""
+    iterable = w.unwrap(iterable)
+    items = static_items(w, iterable)
+    if items is not None:
+        if len(items) > MAX_UNROLLED:
+            fail(Code.TOO_LARGE, f"a loop over {len(items)} items of a tuple is too long to unroll", hint="Use an array.")
+        w.unrolled_loop(node, items)
+        return
+    if isinstance(iterable, Sequence_) and iterable.kind == "range":
+        _range_loop(w, node, iterable)
+        return
+    if isinstance(iterable, Sequence_) and iterable.kind == "ndindex":
+        _index_nest(w, node, iterable.parts, ())
+        return
+    known = isinstance(iterable, (Arr, Sequence_))
+    if not known or (isinstance(iterable, Arr) and iterable.array.ndim == 0):
+        fail(Code.NOT_ITERABLE, f"{describe(iterable)} cannot be iterated over")
+    bounds = (w.b.i64(0), count(w, iterable), w.b.i64(1))
+    w.counted_loop(node, 0, bounds, lambda k: _body(w, node, item(w, iterable, k)))
+
+
+def _body(w: ControlWalk, node: nodes.For, value: Abstract) -> None:
+    w.push(value)
+    w.walk(node.body)
+
+
+def _range_loop(w: ControlWalk, node: nodes.For, value: Sequence_) -> None:
+    bounds = tuple(w.integer(part, "a bound of range()") for part in value.parts)
+    w.counted_loop(node, 0, bounds, lambda i: _body(w, node, Num(PYINT, i)))  # type: ignore[arg-type]
+
+
+def _index_nest(w: ControlWalk, node: nodes.For, dims: tuple[Abstract, ...], done: tuple[Abstract, ...]) -> None:
+    """The loops of ndindex over `dims`, outermost first; `done` holds the indices of the loops around."""
+    if not dims:
+        if not done:  # rank 0: one empty index
+            w.unrolled_loop(node, (Tup(()),))
+            return
+        _body(w, node, Tup(done))
+        return
+    bounds = (w.b.i64(0), w.integer(dims[0], "a dimension"), w.b.i64(1))
+    w.counted_loop(node, len(done), bounds, lambda i: _index_nest(w, node, dims[1:], (*done, Num(PYINT, i))))
+
+
+def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstract, ...]:
+    """The items to unpack: of a tuple, or of an array whose length is checked."""
+    value = w.unwrap(value)
+    items = static_items(w, value)
+    if items is not None:
+        return items
+    if isinstance(value, Sequence_) and value.kind == "range":
+        known = constant_range(value)
+        if known is not None:
+            return tuple(Const(k) for k in known)
+    if isinstance(value, (Arr, Sequence_)) and n is not None:
+        total = count(w, value)
+        few = w.b.value("cmp", total, w.b.i64(n), pred="ge")
+        w.check(few, ValueError, f"not enough values to unpack (expected {n})")
+        many = w.b.value("cmp", total, w.b.i64(n), pred="le")
+        w.check(many, ValueError, f"too many values to unpack (expected {n})")
+        return tuple(item(w, value, w.b.i64(k)) for k in range(n))
+    fail(Code.BAD_UNPACK, f"{describe(value)} cannot be unpacked: its length is not known")
+
+

@@ -1,0 +1,362 @@
+"""NumPy's element-wise functions: a body for numbers each, mapped over arrays by broadcasting.
+
+Weak numbers take their NumPy type first (`np.sqrt(2.0)` is a float64), so nothing here raises.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from quadrants.diagnostics import Code
+from quadrants.infer import builtins as python_builtins
+from quadrants.infer import elementwise, operators, scalars
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Tup
+from quadrants.ir import Value
+from quadrants.types import BOOL, F16, F32, F64, I8, U8, Scalar
+from quadrants.types.promotion import promote
+
+Body = Callable[..., Abstract]
+
+
+def _scalar(x: Abstract) -> Scalar:
+    scalar = scalar_type(x)
+    assert scalar is not None
+    return scalar
+
+
+def float_of(scalar: Scalar) -> Scalar:
+    """The type in which NumPy computes sqrt, sin, ... of the scalar: small integers give float16 and float32."""
+    if scalar.is_float or scalar.is_complex:
+        return scalar.machine
+    if scalar.is_bool or scalar.bits == 8:
+        return F16
+    return F32 if scalar.bits == 16 else F64
+
+
+def _elementary(name: str, complex_name: str | None = None) -> Body:
+    """A function of the C library, on floats; on complex numbers the library's, if there is one."""
+
+    def body(w: Emitter, x: Abstract) -> Abstract:
+        to = float_of(_scalar(x))
+        value = w.cast(x, to)
+        if to.is_complex:
+            if complex_name is None:
+                fail(Code.BAD_OPERAND, f"np.{name} does not take complex numbers")
+            return Num(to, w.cast(w.call_library(f"complexes:{complex_name}", Num(to, value)), to))
+        return Num(to, w.b.value(f"math.{name}", value))
+
+    return body
+
+
+def _rounding(name: str) -> Body:
+    """floor, ceil, trunc, rint: integers stay as they are."""
+
+    def body(w: Emitter, x: Abstract) -> Abstract:
+        scalar = _scalar(x)
+        if scalar.is_integer or scalar.is_bool:
+            return x
+        return Num(scalar.machine, w.b.value(f"math.{name}", w.num(x).value))
+
+    return body
+
+
+def _scaled(factor: float) -> Body:
+    def body(w: Emitter, x: Abstract) -> Abstract:
+        to = float_of(_scalar(x))
+        return Num(to, w.b.value("mul", w.cast(x, to), w.b.const(factor, to)))
+
+    return body
+
+
+def _binary_float(name: str) -> Body:
+    def body(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+        to = float_of(promote(_scalar(x), _scalar(y)))
+        return Num(to, w.b.value(f"math.{name}", w.cast(x, to), w.cast(y, to)))
+
+    return body
+
+
+def _symbol(symbol: str) -> Body:
+    return lambda w, x, y: scalars.binary(w, symbol, x, y)
+
+
+def _compare(symbol: str) -> Body:
+    return lambda w, x, y: scalars.compare(w, symbol, x, y)
+
+
+def _extreme(symbol: str, propagate: bool) -> Body:
+    """maximum and minimum (a NaN wins), fmax and fmin (a NaN loses)."""
+
+    def body(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+        to = promote(_scalar(x), _scalar(y)).machine
+        a, b = w.cast(x, to), w.cast(y, to)
+        v = w.b.value
+        if to.is_bool:
+            return Num(BOOL, v("or" if symbol == ">" else "and", a, b))
+        if to.is_complex:
+            return _extreme_complex(w, symbol, Num(to, a), Num(to, b))
+        if not to.is_float:
+            return Num(to, v("max" if symbol == ">" else "min", a, b))
+        if not propagate:
+            return Num(to, v("math.fmax" if symbol == ">" else "math.fmin", a, b))
+        # (a > b or a is NaN) ? a : b
+        better = v("or", v("cmp", a, b, pred="gt" if symbol == ">" else "lt"), v("cmp", a, a, pred="ne"))
+        return Num(to, v("select", better, a, b))
+
+    return body
+
+
+def _extreme_complex(w: Emitter, symbol: str, x: Num, y: Num) -> Abstract:
+    pairs = [Tup(tuple(Num(x.scalar.part, part) for part in scalars.parts(w, n, x.scalar.part))) for n in (x, y)]
+    better = operators.truth(w, operators.compare(w, symbol, pairs[0], pairs[1]))
+    assert isinstance(better, Value)
+    return Num(x.scalar, w.b.value("select", better, x.value, y.value))
+
+
+def _logical(name: str) -> Body:
+    return lambda w, x, y: Num(BOOL, w.b.value(name, w.truth(x), w.truth(y)))
+
+
+def _sign(w: Emitter, x: Abstract) -> Abstract:
+    scalar = _scalar(x).machine
+    value = w.num(x).value
+    v = w.b.value
+    if scalar.is_complex or scalar.is_bool:
+        fail(Code.BAD_OPERAND, f"np.sign does not take {scalar}")
+    one, zero = w.b.const(1, scalar), w.b.const(0, scalar)
+    positive = v("select", v("cmp", value, zero, pred="gt"), one, zero)
+    if not scalar.is_signed and not scalar.is_float:
+        return Num(scalar, positive)
+    result = v("select", v("cmp", value, zero, pred="lt"), v("neg", one), positive)
+    if scalar.is_float:
+        result = v("select", v("cmp", value, value, pred="ne"), value, result)
+    return Num(scalar, result)
+
+
+def _float_class(test: Callable[[Emitter, Value, Scalar], Value], otherwise: bool) -> Body:
+    """isnan and its kin; integers have one answer."""
+
+    def body(w: Emitter, x: Abstract) -> Abstract:
+        scalar = _scalar(x).machine
+        if scalar.is_complex:
+            real, imag = scalars.parts(w, x, scalar.part)
+            name = "and" if otherwise else "or"
+            return Num(BOOL, w.b.value(name, test(w, real, scalar.part), test(w, imag, scalar.part)))
+        if not scalar.is_float:
+            return Num(BOOL, w.b.bool(otherwise))
+        return Num(BOOL, test(w, w.num(x).value, scalar))
+
+    return body
+
+
+def _is_nan(w: Emitter, x: Value, scalar: Scalar) -> Value:
+    return w.b.value("cmp", x, x, pred="ne")
+
+
+def _is_inf(w: Emitter, x: Value, scalar: Scalar) -> Value:
+    return w.b.value("cmp", w.b.value("abs", x), w.b.const(math.inf, scalar), pred="eq")
+
+
+def _is_finite(w: Emitter, x: Value, scalar: Scalar) -> Value:
+    return w.b.value("cmp", w.b.value("abs", x), w.b.const(math.inf, scalar), pred="lt")
+
+
+def _signbit(w: Emitter, x: Abstract) -> Abstract:
+    to = float_of(_scalar(x))
+    signed = w.b.value("math.copysign", w.b.const(1.0, to), w.cast(x, to))
+    return Num(BOOL, w.b.value("cmp", signed, w.b.const(0.0, to), pred="lt"))
+
+
+def _conjugate(w: Emitter, x: Abstract) -> Abstract:
+    scalar = _scalar(x).machine
+    if not scalar.is_complex:
+        return x
+    real, imag = scalars.parts(w, x, scalar.part)
+    return Num(scalar, w.b.value("complex", real, w.b.value("neg", imag)))
+
+
+def _reciprocal(w: Emitter, x: Abstract) -> Abstract:
+    scalar = _scalar(x)
+    one = Num(scalar.machine, w.cast(Const(1), scalar.machine))
+    return scalars.binary(w, "/" if scalar.is_float or scalar.is_complex else "//", one, x)
+
+
+def _fmod(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    to = promote(_scalar(x), _scalar(y)).machine
+    to = I8 if to.is_bool else to
+    a, b = w.cast(x, to), w.cast(y, to)
+    v = w.b.value
+    if to.is_float:
+        return Num(to, v("rem", a, b))
+    rest = v("mod", a, b)  # floor semantics; C's remainder has the sign of the dividend
+    zero = w.b.const(0, to)
+    wrong = v("and", v("cmp", rest, zero, pred="ne"), v("xor", v("cmp", a, zero, pred="lt"), v("cmp", b, zero, pred="lt")))
+    return Num(to, v("select", wrong, v("sub", rest, b), rest) if to.is_signed else rest)
+
+
+def _float_power(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    to = promote(promote(_scalar(x), _scalar(y)), F64)
+    return scalars.binary(w, "**", Num(to, w.cast(x, to)), Num(to, w.cast(y, to)))
+
+
+def _true_divide(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    return scalars.binary(w, "/", x, y)
+
+
+def _where(w: Emitter, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
+    to = promote(_scalar(x), _scalar(y)).machine
+    return Num(to, w.b.value("select", w.truth(condition), w.cast(x, to), w.cast(y, to)))
+
+
+def _logaddexp(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    to = float_of(promote(_scalar(x), _scalar(y)))
+    a, b = w.cast(x, to), w.cast(y, to)
+    v = w.b.value
+    high = v("select", v("cmp", a, b, pred="gt"), a, b)
+    gap = v("neg", v("abs", v("sub", a, b)))
+    sum_ = v("add", high, v("math.log1p", v("math.exp", gap)))
+    same = v("cmp", a, b, pred="eq")  # infinities of one sign, whose difference is NaN
+    return Num(to, v("select", same, v("add", a, w.b.const(math.log(2.0), to)), sum_))
+
+
+def _heaviside(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    to = float_of(promote(_scalar(x), _scalar(y)))
+    a, b = w.cast(x, to), w.cast(y, to)
+    v, zero = w.b.value, w.b.const(0.0, to)
+    step = v("select", v("cmp", a, zero, pred="lt"), zero, w.b.const(1.0, to))
+    step = v("select", v("cmp", a, zero, pred="eq"), b, step)
+    return Num(to, v("select", v("cmp", a, a, pred="ne"), a, step))
+
+
+def _absolute(w: Emitter, x: Abstract) -> Abstract:
+    return python_builtins._abs(w, x)
+
+
+def _bit_count(w: Emitter, x: Abstract) -> Abstract:
+    scalar = _scalar(x).machine
+    magnitude = w.b.value("abs", w.num(x).value) if scalar.is_signed else w.num(x).value
+    return Num(U8, w.cast(Num(scalar, w.b.value("popcount", magnitude)), U8))
+
+
+_ELEMENTARY = {
+    "sqrt": ("sqrt", "sqrt"), "exp": ("exp", "exp"), "exp2": ("exp2", None), "expm1": ("expm1", None),
+    "log": ("log", "log"), "log2": ("log2", None), "log10": ("log10", "log10"), "log1p": ("log1p", None),
+    "sin": ("sin", "sin"), "cos": ("cos", "cos"), "tan": ("tan", "tan"),
+    "arcsin": ("asin", "asin"), "arccos": ("acos", "acos"), "arctan": ("atan", "atan"),
+    "sinh": ("sinh", "sinh"), "cosh": ("cosh", "cosh"), "tanh": ("tanh", "tanh"),
+    "arcsinh": ("asinh", "asinh"), "arccosh": ("acosh", "acosh"), "arctanh": ("atanh", "atanh"), "cbrt": ("cbrt", None),
+}  # fmt: skip
+_SYMBOLS = {
+    "add": "+", "subtract": "-", "multiply": "*", "floor_divide": "//", "remainder": "%", "power": "**",
+    "left_shift": "<<", "right_shift": ">>", "bitwise_and": "&", "bitwise_or": "|", "bitwise_xor": "^",
+}  # fmt: skip
+_COMPARISONS = {
+    "less": "<", "less_equal": "<=", "equal": "==", "not_equal": "!=", "greater": ">", "greater_equal": ">=",
+}  # fmt: skip
+
+_UNARY: dict[str, Body] = {
+    **{name: _elementary(*names) for name, names in _ELEMENTARY.items()},
+    **{name: _rounding(name) for name in ("floor", "ceil", "trunc", "rint")},
+    "fix": _rounding("trunc"),
+    "deg2rad": _scaled(math.pi / 180.0),
+    "radians": _scaled(math.pi / 180.0),
+    "rad2deg": _scaled(180.0 / math.pi),
+    "degrees": _scaled(180.0 / math.pi),
+    "absolute": _absolute,
+    "fabs": lambda w, x: _absolute(w, Num(float_of(_scalar(x)), w.cast(x, float_of(_scalar(x))))),
+    "sign": _sign,
+    "negative": lambda w, x: scalars.unary(w, "-", x),
+    "positive": lambda w, x: scalars.unary(w, "+", x),
+    "invert": lambda w, x: scalars.unary(w, "~", x),
+    "square": lambda w, x: scalars.binary(w, "*", x, x),
+    "reciprocal": _reciprocal,
+    "conjugate": _conjugate,
+    "isnan": _float_class(_is_nan, False),
+    "isinf": _float_class(_is_inf, False),
+    "isfinite": _float_class(_is_finite, True),
+    "signbit": _signbit,
+    "logical_not": lambda w, x: Num(BOOL, w.b.value("not", w.truth(x))),
+    "bitwise_count": _bit_count,
+}
+_BINARY: dict[str, Body] = {
+    **{name: _symbol(symbol) for name, symbol in _SYMBOLS.items()},
+    **{name: _compare(symbol) for name, symbol in _COMPARISONS.items()},
+    **{name: _binary_float(op) for name, op in (("arctan2", "atan2"), ("hypot", "hypot"), ("copysign", "copysign"))},
+    "nextafter": _binary_float("nextafter"),
+    "divide": _true_divide,
+    "float_power": _float_power,
+    "fmod": _fmod,
+    "maximum": _extreme(">", True),
+    "minimum": _extreme("<", True),
+    "fmax": _extreme(">", False),
+    "fmin": _extreme("<", False),
+    "logical_and": _logical("and"),
+    "logical_or": _logical("or"),
+    "logical_xor": _logical("xor"),
+    "logaddexp": _logaddexp,
+    "heaviside": _heaviside,
+}
+
+
+def apply(w: Emitter, body: Body, operands: tuple[Abstract, ...]) -> Abstract:
+    """`body` over numbers or arrays."""
+    prepared = []
+    for operand in operands:
+        operand = w.unwrap(operand)
+        if isinstance(operand, (Tup, ListDisplay)):
+            operand = w.call_library("creation:array", operand)
+        if not isinstance(operand, Arr) and scalar_type(operand) is None:
+            fail(Code.BAD_OPERAND, f"{describe(operand)} cannot take part in an element-wise function")
+        prepared.append(operand)
+    return elementwise.map_arrays(w, prepared, body)
+
+
+def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
+    def call(w: Emitter, args: tuple[Abstract, ...], keywords: dict[str, Abstract]) -> Abstract:
+        out = keywords.pop("out", None)
+        dtype = keywords.pop("dtype", None)
+        if keywords:
+            fail(Code.BAD_ARGUMENTS, f"np.{name}: the keyword {next(iter(keywords))!r} is not supported")
+        if len(args) == arity + 1 and out is None:
+            *rest, out = args
+            args = tuple(rest)
+        if len(args) != arity:
+            fail(Code.BAD_ARGUMENTS, f"np.{name} takes {arity} argument{'s' if arity > 1 else ''} ({len(args)} given)")
+        result = apply(w, body, args)
+        if dtype is not None and not (isinstance(dtype, Const) and dtype.value is None):
+            scalar = python_builtins.convert.as_dtype(dtype)
+            result = python_builtins.convert.to_sized(w, scalar, (result,))
+        if isinstance(out, Tup):
+            out = out.items[0]
+        if isinstance(out, Arr):
+            elementwise.assign_into(w, out, result)
+            return out
+        return result
+
+    return call
+
+
+def _where_call(w: Emitter, args: tuple[Abstract, ...], keywords: dict[str, Abstract]) -> Abstract:
+    if len(args) == 1:
+        return w.call_library("searching:nonzero", *args)
+    return _ufunc("where", 3, _where)(w, args, keywords)
+
+
+def _table() -> dict[object, python_builtins.Builtin]:
+    table: dict[object, python_builtins.Builtin] = {}
+    for arity, bodies in ((1, _UNARY), (2, _BINARY)):
+        for name, body in bodies.items():
+            function = getattr(np, name, None)
+            if function is not None:
+                table[function] = _ufunc(name, arity, body)
+    table[np.where] = _where_call
+    return table
+
+
+#: The NumPy function itself -> its emitter.
+UFUNCS: Mapping[object, python_builtins.Builtin] = MappingProxyType(_table())

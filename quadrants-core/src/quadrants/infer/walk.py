@@ -1,0 +1,578 @@
+"""The typed walk over a region tree: types, SSA form, constant folding and pruning in one go.
+
+The environment maps locals and stack slots to abstract values. `if` walks both arms with copies and merges; a loop assumes
+the types at its header, walks its body, widens and repeats until nothing changes. QIR that a trial produced is dropped with
+its region; the lists of open exits are cut back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from quadrants.bytecode import nodes
+from quadrants.bytecode.opcode import Loc as ByteLoc
+from quadrants.bytecode.opcode import Opcode
+from quadrants.diagnostics import Code
+from quadrants.infer.emitter import Emitter, Options, fail
+from quadrants.infer.merge import convert, generalise, join_types
+from quadrants.infer.values import Abstract, ConflictType, Const, Env, Exc, MaybeType, Opt, rebuild
+from quadrants.ir import Value
+from quadrants.ir.builder import Builder
+from quadrants.ir.core import Loc, Op, Region
+from quadrants.ir.ops import OPS
+from quadrants.types import EXC, Type
+
+#: Walks of one loop header before it counts as a failure.
+MAX_ROUNDS = 24
+
+
+@dataclass(slots=True)
+class Exit:
+    """An open end of a region: its terminator is added when all ends that meet are known."""
+
+    region: Region
+    env: Env
+    loc: Loc | None = None
+
+
+@dataclass(slots=True)
+class Target:
+    """Where `Exit` or `Continue` of a label go."""
+
+    label: int
+    exits: list[Exit] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Mirror:
+    """The locals that a `try` keeps in variables for its handler; `types` collects what is stored on the trial."""
+
+    types: dict[str, Type | None]
+    refs: dict[str, list[Value]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What a true test says about an optional: present or absent; `exact`: a false test says the opposite."""
+
+    optional: Opt
+    present: bool
+    exact: bool
+
+
+class ControlWalk(Emitter):
+    """The control flow of the walk; the operations are in the class derived from it."""
+
+    def __init__(self, builder: Builder, options: Options) -> None:
+        super().__init__(builder, options)
+        self.env: Env | None = Env()
+        self.labels: dict[int, list[Target]] = {}
+        self.returns: list[tuple[Region, Abstract, Loc | None]] = []
+        self.mirrors: list[Mirror] = []
+        self.facts: dict[Value, Fact] = {}
+        self.solved: dict[object, dict[str, Type]] = {}
+        self._next_label = 0
+
+    # to be provided by the derived class
+
+    def run_code(self, insts: Sequence[object]) -> None:
+        raise AssertionError("provided by the derived class")
+
+    def condition(self, value: Abstract) -> Value | bool:
+        raise AssertionError("provided by the derived class")
+
+    def loop_over(self, node: nodes.For, iterable: Abstract) -> None:
+        raise AssertionError("provided by the derived class")
+
+    def raise_value(self, argc: int) -> None:
+        raise AssertionError("provided by the derived class")
+
+    # the environment
+
+    @property
+    def live_env(self) -> Env:
+        assert self.env is not None
+        return self.env
+
+    def push(self, value: Abstract) -> None:
+        self.live_env.stack.append(value)
+
+    def pop(self) -> Abstract:
+        return self.live_env.stack.pop()
+
+    def at(self, loc: ByteLoc) -> None:
+        self.b.loc = Loc(loc.line or 0, loc.col or 0, loc.end_line or 0, loc.end_col or 0, loc.offset)
+
+    def store_local(self, name: str, value: Abstract) -> None:
+        """Assign a local, also in the variables that enclosing `try`s keep."""
+        self.live_env.locals[name] = value
+        for mirror in self.mirrors:
+            if name not in mirror.types:
+                continue
+            refs = mirror.refs.get(name)
+            if refs is None:
+                known = mirror.types[name]
+                mirror.types[name] = value.type if known is None else join_types(known, value.type)
+            else:
+                wanted = mirror.types[name]
+                assert wanted is not None
+                for ref, leaf in zip(refs, convert(self.b, value, wanted).leaves):
+                    self.b.op("var.set", ref, leaf)
+
+    def fresh_label(self) -> int:
+        self._next_label += 1
+        return self._next_label
+
+    # nodes
+
+    def walk(self, seq: nodes.Seq) -> None:
+        """Walk a sequence as far as it is reachable."""
+        for node in seq.items:
+            if self.env is None:
+                return
+            _NODES[type(node)](self, node)
+
+    def in_region(self, region: Region, env: Env, body: Callable[[], None]) -> Exit | None:
+        """Run `body` in the region from the environment; the open end, if it is reached."""
+        with self.b.into(region):
+            self.env = env
+            body()
+        end = self.env
+        self.env = None
+        return None if end is None else Exit(region, end, self.b.loc)
+
+    def _code(self, node: nodes.Code) -> None:
+        self.run_code(node.insts)
+
+    def _if(self, node: nodes.If) -> None:
+        self.at(node.loc)
+        test = self.condition(self.pop())
+        if isinstance(test, bool):
+            self.walk(node.then if test else node.orelse)
+            return
+        self.branch(test, lambda: self.walk(node.then), lambda: self.walk(node.orelse), node.live)
+
+    def branch(
+        self, test: Value, then: Callable[[], None], orelse: Callable[[], None], live: Iterable[str] | None = None
+    ) -> None:
+        """An `if` on a register; both arms run from the present environment, narrowed by what the test says."""
+        base = self.live_env
+        loc = self.b.loc
+        regions, exits = [], []
+        for outcome, body in ((True, then), (False, orelse)):
+            region = Region()
+            end = self.in_region(region, self._narrowed(base, test, outcome), body)
+            regions.append(region)
+            if end is not None:
+                exits.append(end)
+        self.b.loc = loc
+        self._join(base, "if", [test], regions, [(end, "yield", {}) for end in exits], {}, live)
+
+    def _narrowed(self, base: Env, test: Value, outcome: bool) -> Env:
+        env = base.copy()
+        fact = self.facts.get(test)
+        if fact is not None and (outcome or fact.exact):
+            _substitute(env, fact.optional, fact.optional.item if fact.present == outcome else Const(None))
+        return env
+
+    def _join(
+        self,
+        base: Env,
+        name: str,
+        operands: list[Value],
+        regions: list[Region],
+        ends: list[tuple[Exit, str, dict[str, object]]],
+        attrs: dict[str, object],
+        live: Iterable[str] | None,
+    ) -> None:
+        """Append a control op, close the ends that meet after it, and go on from their merged environment."""
+        if not ends:
+            self.b.region.ops.append(Op(OPS[name], operands, [], attrs, regions, self.b.loc))
+            self.b.op("unreachable")
+            self.env = None
+            return
+        merged, slots = self._merge_plan(base, [end.env for end, _, _ in ends], live)
+        results = [Value(leaf, hint) for hint, type_ in slots for leaf in type_.leaves()]
+        for end, terminator, end_attrs in ends:
+            self._close(end, terminator, slots, end_attrs)
+        self.b.region.ops.append(Op(OPS[name], operands, results, attrs, regions, self.b.loc))
+        leaves = iter(results)
+        for slot, type_ in slots:
+            _set_slot(merged, slot, rebuild(type_, leaves))
+        self.env = merged
+
+    def _close(self, end: Exit, terminator: str, slots: list[tuple[str, Type]], attrs: dict[str, object]) -> None:
+        after, self.b.loc = self.b.loc, end.loc
+        with self.b.into(end.region):
+            values = [leaf for slot, t in slots for leaf in convert(self.b, _get_slot(end.env, slot), t).leaves]
+            self.b.op(terminator, *values, **attrs)
+        self.b.loc = after
+
+    def _merge_plan(
+        self, base: Env, envs: list[Env], live: Iterable[str] | None
+    ) -> tuple[Env, list[tuple[str, Type]]]:
+        """The environment after the merge, and the slots (locals, and "#n" for stack slots) that get a new value.
+
+        A slot keeps its value if that is what it was before the op, or if nothing of it is in registers: registers defined
+        inside a region are not visible after it.
+        """
+        first = envs[0]
+        merged = Env({}, list(first.stack), first.handling)
+        names = dict.fromkeys(name for env in envs for name in env.locals)
+        slots: list[tuple[str, Type]] = []
+        for name in names:
+            if live is not None and name not in live:
+                continue
+            values = [env.locals.get(name) for env in envs]
+            if _unchanged(values, base.locals.get(name)):
+                assert values[0] is not None
+                merged.locals[name] = values[0]
+            else:
+                slots.append((name, _join_values(values)))
+        for position, value in enumerate(first.stack):
+            values = [env.stack[position] for env in envs]
+            if not _unchanged(values, base.stack[position] if position < len(base.stack) else None):
+                slots.append((f"#{position}", _join_values(values)))
+        return merged, slots
+
+    def _block(self, node: nodes.Block) -> None:
+        base = self.live_env
+        target = Target(self.fresh_label())
+        region = Region()
+        end = self._targeting(node.label, target, lambda: self.in_region(region, base.copy(), lambda: self.walk(node.body)))
+        self._finish_block(base, region, target, end, node.live)
+
+    def _finish_block(
+        self, base: Env, region: Region, target: Target, end: Exit | None, live: Iterable[str] | None
+    ) -> None:
+        if not target.exits:
+            self.b.region.ops.extend(region.ops)
+            self.env = None if end is None else end.env
+            return
+        label: dict[str, object] = {"label": target.label}
+        ends: list[tuple[Exit, str, dict[str, object]]] = [(exit_, "break", dict(label)) for exit_ in target.exits]
+        if end is not None:
+            ends.append((end, "yield", {}))
+        self._join(base, "block", [], [region], ends, label, live)
+
+    def _targeting(self, label: int, target: Target, body: Callable[[], Exit | None]) -> Exit | None:
+        self.labels.setdefault(label, []).append(target)
+        try:
+            return body()
+        finally:
+            self.labels[label].pop()
+
+    def _leave(self, node: nodes.Exit | nodes.Continue) -> None:
+        self.labels[node.label][-1].exits.append(Exit(self.b.region, self.live_env, self.b.loc))
+        self.env = None
+
+    def _return(self, node: nodes.Return) -> None:
+        self.at(node.loc)
+        self.returns.append((self.b.region, self.pop(), self.b.loc))
+        self.env = None
+
+    def _raise(self, node: nodes.Raise) -> None:
+        self.at(node.loc)
+        self.raise_value(node.argc)
+        self.env = None
+
+    def _reraise(self, node: nodes.Reraise) -> None:
+        self.at(node.loc)
+        exc = self.pop()
+        assert isinstance(exc, Exc)
+        self.b.op("reraise", exc.value)
+        self.env = None
+
+    # loops
+
+    def _loop(self, node: nodes.Loop) -> None:
+        base = self.live_env
+        loc = self.b.loc
+        label = self.fresh_label()
+
+        def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
+            return self._run_body(node.label, label, base, [], types, lambda _: self.walk(node.body))
+
+        key = ("loop", id(node))
+        region, types, ends = self.solve(key, base, self._carried(node, base), run)
+        inits = self._initial_values(base, types)
+        for end in ends:
+            self._close(end, "continue", list(types.items()), {"label": label})
+        self.b.loc = loc
+        self.b.region.ops.append(Op(OPS["loop"], inits, [], {"label": label, "result_types": ()}, [region], loc))
+        self.b.op("unreachable")
+        self.env = None
+
+    def counted_loop(
+        self, node: nodes.For, level: int, bounds: tuple[Value, Value, Value], body: Callable[[Value], None]
+    ) -> None:
+        """A `for` over range(*bounds). `body` gets the induction variable, and runs and ends with the iterator on the stack."""
+        base = self.live_env
+        loc = self.b.loc
+        label = self.fresh_label()
+
+        def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
+            return self._run_body(node.label, label, base, [bounds[0].type], types, lambda args: body(args[0]))
+
+        region, types, ends = self.solve(("for", id(node), level), base, self._carried(node, base), run)
+        inits = self._initial_values(base, types)
+        for end in ends:
+            self._close(end, "continue", list(types.items()), {"label": label})
+        self.b.loc = loc
+        results = [Value(leaf, name) for name, t in types.items() for leaf in t.leaves()]
+        op = Op(OPS["for"], [*bounds, *inits], results, {"label": label}, [region], loc)
+        self.b.region.ops.append(op)
+        after = base.copy()
+        for name in node.assigned:
+            after.locals.pop(name, None)
+        leaves = iter(results)
+        for name, type_ in types.items():
+            after.locals[name] = rebuild(type_, leaves)
+        self.env = after
+
+    def _carried(self, node: nodes.Loop | nodes.For, base: Env) -> dict[str, Type | None]:
+        """The locals that a loop carries, with their types at its entry (None: unbound)."""
+        names = sorted(node.assigned & node.live)
+        return {name: None if (v := base.locals.get(name)) is None else v.type for name in names}
+
+    def _initial_values(self, base: Env, types: dict[str, Type]) -> list[Value]:
+        return [leaf for name, t in types.items() for leaf in convert(self.b, base.locals.get(name), t).leaves]
+
+    def _run_body(
+        self,
+        source_label: int,
+        label: int,
+        base: Env,
+        leading: list[Type],
+        types: dict[str, Type],
+        body: Callable[[list[Value]], None],
+    ) -> tuple[Region, list[Exit]]:
+        """Walk a loop's body with the assumed header types; its region, and the ends that go to the next iteration."""
+        lead = [Value(t, "i") for t in leading]
+        args = [Value(leaf, name) for name, t in types.items() for leaf in t.leaves()]
+        region = Region([*lead, *args])
+        env = base.copy()
+        leaves = iter(args)
+        for name, type_ in types.items():
+            env.locals[name] = rebuild(type_, leaves)
+        target = Target(label)
+        end = self._targeting(source_label, target, lambda: self.in_region(region, env, lambda: body(lead)))
+        return region, target.exits + ([end] if end is not None else [])
+
+    def solve(
+        self,
+        key: tuple[object, ...],
+        base: Env,
+        entry: dict[str, Type | None],
+        run: Callable[[dict[str, Type]], tuple[Region, list[Exit]]],
+    ) -> tuple[Region, dict[str, Type], list[Exit]]:
+        """Find header types that the body keeps, and walk the body with them."""
+        memo = (*key, tuple((name, None if v is None else v.type) for name, v in sorted(base.locals.items())))
+        known = self.solved.get(memo)
+        types = known or {name: generalise(t) for name, t in entry.items() if t is not None}
+        for round_ in range(MAX_ROUNDS):
+            mark = self._mark()
+            region, ends = run(types)
+            wanted: dict[str, Type] = {}
+            for name, t in entry.items():
+                joined = _join_types_of([t, *(_type_of(end.env.locals.get(name)) for end in ends)])
+                if joined is not None:
+                    wanted[name] = _settle(joined, types.get(name), round_)
+            if wanted == types:
+                self.solved[memo] = types
+                return region, types, ends
+            self._cut(mark)
+            types = wanted
+        fail(Code.NO_FIXPOINT, "the types of the variables of this loop do not settle")
+
+    def _mark(self) -> list[tuple[list[object], int]]:
+        lists: list[list[object]] = [self.returns, self.decisions]  # type: ignore[list-item]
+        lists += [target.exits for targets in self.labels.values() for target in targets]  # type: ignore[misc]
+        return [(items, len(items)) for items in lists]
+
+    def _cut(self, mark: list[tuple[list[object], int]]) -> None:
+        for items, length in mark:
+            del items[length:]
+
+    def unrolled_loop(self, node: nodes.For, items: Sequence[Abstract]) -> None:
+        """A `for` over a tuple: the body once an item, each with its own types."""
+        for item in items:
+            if self.env is None:
+                return
+            target = Target(self.fresh_label())
+            region = Region()
+            base = self.live_env
+            env = base.copy()
+
+            def body(item: Abstract = item) -> None:
+                self.push(item)
+                self.walk(node.body)
+
+            end = self._targeting(node.label, target, lambda r=region, e=env, f=body: self.in_region(r, e, f))  # type: ignore[misc]
+            self._finish_block(base, region, target, end, None)
+
+    def _for(self, node: nodes.For) -> None:
+        self.at(node.loc)
+        self.loop_over(node, self.live_env.stack[-1])
+        if self.env is not None:
+            self.pop()
+            self.walk(node.exhausted)
+
+    # exceptions
+
+    def _try(self, node: nodes.Try) -> None:
+        base = self.live_env
+        loc = self.b.loc
+        names = sorted(assigned_in(node.body) & node.live_handler)
+        mirror = Mirror({name: _type_of(base.locals.get(name)) for name in names})
+        if names:
+            self._try_trial(node, base, mirror)
+        body = Region()
+        self.mirrors.append(mirror)
+        end = self.in_region(body, base.copy(), lambda: self.walk(node.body))
+        self.mirrors.pop()
+        self.b.loc = loc
+        if not any(op.defn.raises(op) for op in body.walk()):
+            self.b.region.ops.extend(body.ops)
+            self.env = None if end is None else end.env
+            return
+        self._handler(node, base, mirror, body, end)
+
+    def _try_trial(self, node: nodes.Try, base: Env, mirror: Mirror) -> None:
+        """Walk the body once to see what is stored, then declare the variables."""
+        mark = self._mark()
+        self.mirrors.append(mirror)
+        self.in_region(Region(), base.copy(), lambda: self.walk(node.body))
+        self.mirrors.pop()
+        self._cut(mark)
+        for name, stored in list(mirror.types.items()):
+            if stored is None:
+                del mirror.types[name]
+                continue
+            before = base.locals.get(name)
+            type_ = generalise(stored)
+            if before is None:
+                type_ = MaybeType(type_)
+            mirror.types[name] = type_
+            inits = convert(self.b, before, type_).leaves
+            mirror.refs[name] = [self.b.value("var", leaf) for leaf in inits]
+        self.env = base
+
+    def _handler(self, node: nodes.Try, base: Env, mirror: Mirror, body: Region, end: Exit | None) -> None:
+        exc = Value(EXC, "exc")
+        handler = Region([exc])
+        env = base.copy()
+        for name in assigned_in(node.body):
+            env.locals.pop(name, None)
+        del env.stack[node.depth :]
+
+        def run() -> None:
+            for name, type_ in mirror.types.items():
+                assert type_ is not None
+                leaves = [self.b.value("var.get", ref) for ref in mirror.refs[name]]
+                self.live_env.locals[name] = rebuild(type_, iter(leaves))
+            self.push(Exc(exc))
+            self.walk(node.handler)
+
+        loc = self.b.loc
+        handled = self.in_region(handler, env, run)
+        self.b.loc = loc
+        ends: list[tuple[Exit, str, dict[str, object]]] = [(e, "yield", {}) for e in (end, handled) if e is not None]
+        if len(handler.ops) == 1 and handler.ops[0].name == "reraise" and handler.ops[0].operands == [exc]:
+            self.b.region.ops.extend(body.ops)  # a handler that only raises again
+            self.env = None if end is None else end.env
+            return
+        self._join(base, "try", [], [body, handler], ends, {}, None)
+
+
+def _unchanged(values: Sequence[Abstract | None], before: Abstract | None) -> bool:
+    """Whether a slot has the one value everywhere, and that is visible after the op."""
+    first = values[0]
+    if first is None or any(value is not first for value in values):
+        return False
+    return first is before or not first.leaves
+
+
+def _substitute(env: Env, old: Abstract, new: Abstract) -> None:
+    for name, value in env.locals.items():
+        if value is old:
+            env.locals[name] = new
+    env.stack[:] = [new if value is old else value for value in env.stack]
+
+
+def _get_slot(env: Env, slot: str) -> Abstract | None:
+    return env.stack[int(slot[1:])] if slot.startswith("#") else env.locals.get(slot)
+
+
+def _set_slot(env: Env, slot: str, value: Abstract) -> None:
+    if slot.startswith("#"):
+        env.stack[int(slot[1:])] = value
+    else:
+        env.locals[slot] = value
+
+
+def _type_of(value: Abstract | None) -> Type | None:
+    return None if value is None else value.type
+
+
+def _join_types_of(types: Sequence[Type | None]) -> Type | None:
+    """The join of the types of a local on several paths; None where it is unbound on all of them."""
+    bound = [t for t in types if t is not None]
+    if not bound:
+        return None
+    joined = bound[0]
+    for t in bound[1:]:
+        joined = join_types(joined, t)
+    if len(bound) == len(types) or isinstance(joined, (MaybeType, ConflictType)):
+        return joined
+    return MaybeType(generalise(joined))
+
+
+def _join_values(values: Sequence[Abstract | None]) -> Type:
+    joined = _join_types_of([_type_of(value) for value in values])
+    assert joined is not None
+    return joined
+
+
+def _settle(joined: Type, assumed: Type | None, round_: int) -> Type:
+    """The next assumption: literals only if they are no numbers; after some rounds never narrower than the last one."""
+    wanted = generalise(joined)
+    if assumed is not None and round_ > 4:
+        return generalise(join_types(assumed, wanted))
+    return wanted
+
+
+def assigned_in(seq: nodes.Seq) -> frozenset[str]:
+    """The locals that the sequence stores or deletes, nested nodes included."""
+    names: set[str] = set()
+    pending: list[object] = [seq]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.Code):
+            names.update(str(inst.arg) for inst in node.insts if inst.op in _STORES)
+        elif isinstance(node, nodes.Seq):
+            pending.extend(node.items)
+        else:
+            parts = (getattr(node, part, None) for part in ("then", "orelse", "body", "exhausted", "handler"))
+            pending.extend(part for part in parts if part is not None)
+    return frozenset(names)
+
+
+_STORES = frozenset(
+    {Opcode.STORE_LOCAL, Opcode.DELETE_LOCAL, Opcode.STORE_DEREF, Opcode.DELETE_DEREF, Opcode.LOAD_LOCAL_OR_UNDEF}
+)
+_NODES: dict[type, Callable[..., None]] = {
+    nodes.Seq: ControlWalk.walk,
+    nodes.Code: ControlWalk._code,
+    nodes.If: ControlWalk._if,
+    nodes.Block: ControlWalk._block,
+    nodes.Loop: ControlWalk._loop,
+    nodes.For: ControlWalk._for,
+    nodes.Try: ControlWalk._try,
+    nodes.Exit: ControlWalk._leave,
+    nodes.Continue: ControlWalk._leave,
+    nodes.Return: ControlWalk._return,
+    nodes.Raise: ControlWalk._raise,
+    nodes.Reraise: ControlWalk._reraise,
+}
