@@ -91,7 +91,7 @@ def test_numpy_numbers_print_as_numbers() -> None:
         ("qir 1\nfunc @f(%a: f64, %a: f64) -> () {\n}", "line 2, column 18: %a is defined twice"),
         ("qir 1\nfunc @f(%a: f64) -> () {\n  %a = neg %a\n}", "line 3, column 3: %a is defined twice"),
         ("qir 1\nfunc @f(%a: f64) -> () {\n  %b = add %a\n}", "line 3, column 8: add: takes 2 operands, not 1"),
-        ("qir 1\nfunc @f(%a: f64) -> () {\n  neg %a\n}", "line 3, column 3: neg has 1 results, not 0"),
+        ("qir 1\nfunc @f(%a: f64) -> () {\n  neg %a : f64\n}", "line 3, column 3: neg has 1 results, not 0"),
         ("qir 1\nfunc @f(%a: f64) -> () {\n  %b, %c = neg %a : f64\n}", "neg has 1 results, not 2"),
         ("qir 1\nfunc @f() -> () {\n  return", "line 3, column 9: expected an operation or '}', found the end"),
         ("qir 1\nfunc @f() -> () {\n  break {label=one}\n}", "column 16: expected a number, a string, a truth value"),

@@ -1,6 +1,6 @@
 """The parser of QIR's text form (see `ir.text`): recursive descent, one method a construct.
 
-Gives a module equal to the one that was printed. Result types may be left out where the op's own rule gives them. Raises
+Gives a module equal to the one that was printed. The types of results may be left out: the op's own rule gives them. Raises
 TextError (a ValueError) with line, column and what was expected; it refuses another version than `QIR_VERSION`.
 """
 
@@ -174,12 +174,13 @@ class _FunctionParser:
                 break
 
     def results(self, op: Op, names: list[tuple[str, int]], types: tuple[Type, ...] | None, start: int) -> None:
-        """Define the results, with the given types or those of the op's rule."""
-        if types is None:
+        """Define the results, with the given types or those of the op's rule. An op without names for them has none."""
+        if types is None and names:
             types = self.inferred(op.defn, op, start)
-        if len(types) != len(names):
-            raise self.scanner.error(f"{op.name} has {len(types)} results, not {len(names)}", start)
-        op.results = [self.define(name, type, pos) for (name, pos), type in zip(names, types)]
+        found = types or ()
+        if len(found) != len(names):
+            raise self.scanner.error(f"{op.name} has {len(found)} results, not {len(names)}", start)
+        op.results = [self.define(name, type, pos) for (name, pos), type in zip(names, found)]
 
     def inferred(self, defn: OpDef, op: Op, start: int) -> tuple[Type, ...]:
         try:

@@ -66,7 +66,7 @@ class InvalidIR(Exception):
 
     def __init__(self, function: str, reason: str, op: Op | None = None) -> None:
         place = f"in {function}: " if function else ""
-        text = f"\n  {op_line(op)}" if op is not None else ""
+        text = f"\n  {_describe(op)}" if op is not None else ""
         super().__init__(f"{place}{reason}{text}")
         self.function = function
         self.reason = reason
@@ -338,6 +338,14 @@ def _fits(value: object, spec: Attr) -> bool:
             return isinstance(value, tuple) and all(isinstance(item, Type) for item in value)
         case AttrKind.STRS:
             return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+
+
+def _describe(op: Op) -> str:
+    """The op in words, as far as it can be printed at all."""
+    try:
+        return op_line(op)
+    except (TypeError, ValueError, AttributeError):
+        return f"{op.name} {op.attrs!r} {op.loc!r}"
 
 
 def _join(types: Iterable[Type]) -> str:
