@@ -8,7 +8,9 @@ from pathlib import Path
 from quadrants.diagnostics.catalogue.entry import Entry
 from quadrants.diagnostics.codes import Code, Family
 
-FOLDER = Path(__file__).resolve().parent.parent / "docs" / "errors"
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "docs" / "errors"
+SNAPSHOTS = ROOT / "quadrants-core" / "tests" / "diagnostics" / "snapshots"
 
 FAMILIES = {
     Family.SYNTAX: ("Syntax and bytecode", "These also are `SyntaxError`, `NameError` or `TypeError`."),

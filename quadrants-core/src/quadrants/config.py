@@ -35,7 +35,10 @@ def parse_size(text: str) -> int:
     unit = word[-1:] if word[-1:].isalpha() else ""
     if unit not in _UNITS:
         raise ValueError(f"unknown unit {unit!r}: expected K, M, G or T")
-    size = float(word.removesuffix(unit)) * _UNITS[unit]
+    try:
+        size = float(word.removesuffix(unit)) * _UNITS[unit]
+    except ValueError:
+        raise ValueError("expected a number of bytes, such as 500M") from None
     if not 0 <= size < 2**63:
         raise ValueError("expected a size of at least 0 bytes")
     return int(size)
@@ -43,10 +46,10 @@ def parse_size(text: str) -> int:
 
 def parse_count(text: str) -> int:
     """A whole number, at least 1."""
-    count = int(text)
-    if count < 1:
+    word = text.strip()
+    if not word.isdecimal() or int(word) < 1:
         raise ValueError("expected a whole number of at least 1")
-    return count
+    return int(word)
 
 
 def parse_path(text: str) -> str:

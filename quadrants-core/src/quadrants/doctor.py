@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -62,14 +63,20 @@ def _versions() -> Iterator[str]:
 
 
 def _machine() -> Iterator[str]:
-    """System, processor and what it can do."""
-    import llvmlite.binding
+    """System, processor, what it can do, and what is compiled for."""
+    from quadrants.host import target
+    from quadrants.host.layout import native_call_supported
 
-    yield f"{platform.system()} {platform.release()}, {platform.machine()}"
+    identity = target.cpu_identity()
+    name = " ".join(identity[key] for key in ("vendor_id", "cpu family", "model") if key in identity)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    yield f"processor {llvmlite.binding.get_host_cpu_name()}, {cores} cores for this process"
-    features = llvmlite.binding.get_host_cpu_features()
-    yield "features: " + (" ".join(sorted(name for name, on in features.items() if on)) or "none known")
+    yield f"{platform.system()} {platform.release()}, {platform.machine()}"
+    yield f"processor {name or platform.processor() or 'unknown'}, {cores} cores for this process"
+    flags = " ".join(sorted(target.cpu_flags())) or "none known"
+    yield textwrap.fill(f"features: {flags}", 110, subsequent_indent="    ")
+    host = target.host_target()
+    yield f"compiling for {host.triple}, {host.isa or 'all features of this CPU'}"
+    yield "calls: " + ("native" if native_call_supported() else "through ctypes, which is slower (QD511)")
 
 
 def _settings() -> Iterator[str]:
@@ -83,15 +90,15 @@ def _settings() -> Iterator[str]:
 
 def _cache() -> Iterator[str]:
     """Where compiled code is kept, and how much there is."""
-    from quadrants import cache
+    from quadrants.cache import store
 
-    if not config.get(config.Config.CACHE):
+    used = store.current()
+    if used is None:
         yield "off (QUADRANTS_CACHE=0)"
         return
-    folder = Path(cache.folder())
-    files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
-    size = sum(path.stat().st_size for path in files)
-    yield f"{folder}: {len(files)} files, {size / 1e6:.1f} MB of {config.get(config.Config.CACHE_SIZE) / 1e6:.0f} MB"
+    info = used.info()
+    state = "" if used.usable() else ", cannot be used"
+    yield f"{info.folder}: {info.files} files, {info.bytes / 1e6:.1f} MB of {info.limit / 1e6:.0f} MB{state}"
 
 
 def _backends() -> Iterator[str]:
@@ -112,7 +119,7 @@ def _self_test() -> Iterator[str]:
 
     import numpy as np
 
-    from quadrants import api
+    from quadrants.api.decorate import njit
 
     def mean_square(a: np.ndarray, scale: float) -> float:
         total = 0.0
@@ -122,7 +129,7 @@ def _self_test() -> Iterator[str]:
 
     values = np.arange(1000.0)
     start = time.perf_counter()
-    compiled = api.njit(mean_square)
+    compiled = njit(mean_square)
     result = compiled(values, 2.0)
     elapsed = time.perf_counter() - start
     expected = mean_square(values, 2.0)

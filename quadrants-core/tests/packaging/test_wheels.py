@@ -44,7 +44,7 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for room in ROOMS:
         tree = base / "trees" / (room if room != "." else "meta")
         skip = shutil.ignore_patterns(".*", "build", "*.egg-info", "__pycache__", "quadrants-*", "docs", "benchmarks")
-        shutil.copytree(ROOT / room, tree, ignore=skip if room == "." else skip)
+        shutil.copytree(ROOT / room, tree, ignore=skip)
         name = run(python, "-c", BUILD, "sdist", out, cwd=tree).splitlines()[-1]
         with tarfile.open(out / name) as archive:
             archive.extractall(base / "sdists", filter="data")

@@ -14,11 +14,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from quadrants import config
-from quadrants.backend.contract import Availability, Capabilities, Device, DeviceMemory, Event, Stream, Target
-from quadrants.diagnostics import BackendError, Code
+from quadrants.backend.contract import (
+    Artifact,
+    Availability,
+    Capabilities,
+    Device,
+    DeviceMemory,
+    Event,
+    Executable,
+    Stream,
+    Target,
+)
+from quadrants.diagnostics import BackendError, Code, SettingError
+from quadrants.host.target import architecture, host_target
+from quadrants.ir import Module
+from quadrants.options import Options
+from quadrants_cpu.codegen import NATIVE, compile_module, load_artifact
 from quadrants_cpu.memory import HostEvent, HostMemory, HostStream
 
-ARCHES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+ARCHES = ("x86_64", "aarch64")
 
 _INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 _FLOATS = ("f16", "f32", "f64")
@@ -51,17 +65,19 @@ class CpuBackend:
         return ()
 
     def availability(self) -> Availability:
-        """Whether LLVM can compile for this machine."""
-        machine = platform.machine().lower()
-        if machine in ARCHES:
-            return Availability(True)
-        known = ", ".join(sorted(set(ARCHES.values())))
-        return Availability(False, f"code is generated for {known}; this machine is {machine or 'unknown'}")
+        """Whether code can be generated for this machine and loaded into this process."""
+        arch, known = architecture(), ", ".join(ARCHES)
+        if arch not in ARCHES:
+            return Availability(False, f"code is generated for {known}; this machine is {arch or 'unknown'}")
+        try:
+            host_target()
+        except SettingError as problem:
+            return Availability(False, problem.message, "unset QUADRANTS_ISA")
+        return Availability(True)
 
     def targets(self) -> Sequence[Target]:
         """This machine, at the instruction set that `QUADRANTS_ISA` pins, or at its own."""
-        machine = platform.machine().lower()
-        return (Target("cpu", ARCHES.get(machine, machine), cpu=config.get(config.Config.ISA) or "native"),)
+        return (Target("cpu", architecture(), cpu=config.get(config.Config.ISA) or NATIVE),)
 
     def devices(self) -> Sequence[Device]:
         return (Device("cpu", 0, platform.processor() or platform.machine(), _memory_bytes()),)
@@ -71,9 +87,18 @@ class CpuBackend:
         return self.targets()[0]
 
     def capabilities(self, target: Target) -> Capabilities:
-        if target.backend != self.name or target.arch not in ARCHES.values():
+        if target.backend != self.name or target.arch not in ARCHES:
             raise BackendError(Code.BAD_TARGET, f"{target.backend}:{target.arch} is not a target of the CPU backend")
         return CAPABILITIES
+
+    def compile(self, module: Module, target: Target, options: Options) -> Artifact:
+        """A QIR module, after the passes, to an object."""
+        return compile_module(module, target, options)
+
+    def load(self, artifact: Artifact, device: Device) -> Executable:
+        """Map an object into this process."""
+        self._check(device)
+        return load_artifact(artifact)
 
     def memory(self, device: Device) -> DeviceMemory:
         self._check(device)

@@ -156,7 +156,11 @@ f(3)
         Code.BAD_IR,
         "text of the IR that cannot be read",
         "The text form of QIR does not parse, has another version, or breaks a rule of the IR. The text names the line.",
-        'import quadrants.ir\n\nquadrants.ir.parse("qir 0")',
+        """
+from quadrants.ir.parser import parse_module
+
+parse_module("qir 0")
+""",
         "Make the text with this version of Quadrants.",
     ),
 )
