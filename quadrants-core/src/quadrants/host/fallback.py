@@ -1,0 +1,210 @@
+"""Calls through ctypes: where the native path is off, or the layout of objects is not known.
+
+Takes a dispatcher and the arguments of a call, in Python; tests the types in Python, passes components as machine words to
+the plain entry, and boxes in Python. Slow (microseconds), but it relies on nothing but ctypes and NumPy, and behaves the same.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from quadrants.host.os import system
+from quadrants.host.spec import MISSING, EntrySpec, Source
+from quadrants.host.support import Raise, Retry
+from quadrants.host.values import box_array, decode, encode, words_of
+from quadrants.lower import abi
+from quadrants.types import (
+    ArrayType,
+    Kind,
+    LiteralType,
+    NamedTupleType,
+    NoneType,
+    OptionalType,
+    Scalar,
+    SliceType,
+    StrType,
+    TupleType,
+    Type,
+)
+from quadrants.types.dtypes import scalar_of
+
+if TYPE_CHECKING:
+    from quadrants.host.native_type import DispatcherBase
+    from quadrants.host.specialisation import Loaded
+
+_WEAK_CLASSES = {Kind.BOOL: bool, Kind.INT: int, Kind.FLOAT: float, Kind.COMPLEX: complex}
+_STACK_MARGIN = 256 << 10
+
+
+def call(self: DispatcherBase, *args: Any, **kwargs: Any) -> Any:
+    """`__call__` of dispatchers on this path."""
+    retried = False
+    answer: object = Retry(self._bind(tuple(kwargs), (*args, *kwargs.values())))
+    while type(answer) is Retry:
+        arguments = tuple(answer)
+        for loaded in self._entries:
+            if accepts_call(loaded, arguments):
+                return run(self, loaded, arguments)
+        answer = self._slow(True, retried, None, *arguments)
+        retried = True
+    if type(answer) is Raise:
+        raise answer[0]
+    return answer
+
+
+def accepts_call(loaded: Loaded, arguments: tuple[object, ...]) -> bool:
+    """Whether a specialisation takes the arguments, and is valid."""
+    spec = loaded.spec
+    if len(arguments) != len(spec.params) or not loaded.valid:
+        return False
+    hidden = hidden_values(loaded)
+    types = (*spec.params, *(h.type for h in spec.hidden))
+    return all(accepts(type, value, spec.exact) for type, value in zip(types, (*arguments, *hidden), strict=True))
+
+
+def hidden_values(loaded: Loaded) -> list[object]:
+    """The objects of the hidden arguments now; `MISSING` where there is none."""
+    found: list[object] = []
+    for hidden, where in zip(loaded.spec.hidden, loaded.hidden, strict=True):
+        value: Any = where
+        if hidden.source is Source.GLOBAL:
+            value = value[0].get(value[1], MISSING)
+        elif hidden.source is Source.CELL:
+            try:
+                value = value.cell_contents
+            except ValueError:
+                value = MISSING
+        found.append(value)
+    return found
+
+
+def run(dispatcher: DispatcherBase, loaded: Loaded, arguments: tuple[object, ...]) -> object:
+    """Call the plain entry of a specialisation."""
+    spec = loaded.spec
+    types = (*spec.params, *(h.type for h in spec.hidden))
+    values = (*arguments, *hidden_values(loaded))
+    words = [word for type, value in zip(types, values, strict=True) for word in encode(type, value)]
+    given = (ctypes.c_uint64 * max(len(words), 1))(*words)
+    results = (ctypes.c_uint64 * max(sum(map(words_of, spec.result.leaves())), 1))()
+    context = ctypes.create_string_buffer(abi.CTX_BYTES)
+    pending: list[BaseException] = []
+    hostcall = _hostcall(loaded, pending)
+    _fill_context(context, dispatcher, spec, hostcall)
+    prototype = ctypes.CFUNCTYPE if spec.nogil else ctypes.PYFUNCTYPE
+    entry = prototype(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(loaded.entry)
+    status: int = entry(ctypes.addressof(context), ctypes.addressof(given), ctypes.addressof(results))
+    if status:
+        raise loaded.handler.exception(status, ctypes.addressof(context), pending[-1] if pending else None)
+    return _box(spec.result, iter(results))
+
+
+def _fill_context(
+    context: ctypes.Array[ctypes.c_char], dispatcher: DispatcherBase, spec: EntrySpec, hostcall: Any
+) -> None:
+    low, high = system().stack_bounds() if spec.recursive else (0, 0)
+    limit = low + min(_STACK_MARGIN, (high - low) // 4) if low else 0
+    for offset, value in (
+        (abi.CTX_SELF, id(dispatcher)),
+        (abi.CTX_HOSTCALL, ctypes.cast(hostcall, ctypes.c_void_p).value or 0),
+        (abi.CTX_STACK_LIMIT, limit),
+    ):
+        ctypes.c_uint64.from_buffer(context, offset).value = value
+
+
+def _hostcall(loaded: Loaded, pending: list[BaseException]) -> Any:
+    """The callback for calls from the kernel into Python. An error waits in `pending` until the kernel has returned."""
+
+    def into_python(_context: int, site: int, buffer: int) -> int:
+        try:
+            loaded.handler(site, buffer)
+        except BaseException as error:  # noqa: BLE001  (whatever it is, it goes on to the caller of the kernel)
+            pending.append(error)
+            return abi.PYTHON_ERROR
+        return 0
+
+    return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)(into_python)
+
+
+def _box(type: Type, words: Any) -> object:
+    """The object of a result. Unlike `decode`, it takes over the references to blocks."""
+    if isinstance(type, ArrayType):
+        data, owner = next(words), next(words)
+        numbers = [n - (1 << 64) if n >> 63 else n for n in (next(words) for _ in range(2 * type.ndim))]
+        return box_array(type, data, owner, numbers)
+    if isinstance(type, TupleType):
+        return tuple(_box(item, words) for item in type.items)
+    if isinstance(type, NamedTupleType):
+        return type.cls(*(_box(item, words) for item in type.items))
+    if isinstance(type, OptionalType) and type.heap:
+        present = next(words) & 1
+        inner = [next(words) for leaf in type.item.leaves() for _ in range(words_of(leaf))]
+        return _box(type.item, iter(inner)) if present else None
+    return decode(type, words)
+
+
+# Whether a value has a type
+
+
+def accepts(type: Type, value: object, exact: bool = True) -> bool:
+    """Whether a parameter of the type takes the value, as the native guards decide it."""
+    rule = _GUARDS.get(type.__class__)
+    return rule is not None and rule(type, value, exact)
+
+
+def _scalar(type: Scalar, value: Any, exact: bool) -> bool:
+    if type.weak:
+        fits = value.__class__ is _WEAK_CLASSES[type.kind]
+        return fits and (type.kind is not Kind.INT or -(1 << 63) <= value < 1 << 63)
+    return isinstance(value, np.generic) and value.__class__ is value.dtype.type and scalar_of(value.dtype) == type
+
+
+def _array(type: ArrayType, value: Any, exact: bool) -> bool:
+    if value.__class__ is not np.ndarray or value.ndim != type.ndim or scalar_of(value.dtype) != type.dtype:
+        return False
+    flags = value.flags
+    if not flags.aligned or not (type.readonly or flags.writeable):
+        return False
+    if type.layout == "C":
+        return bool(flags.c_contiguous)
+    if type.layout == "F":
+        return bool(flags.f_contiguous and not (exact and flags.c_contiguous))
+    return not (exact and (flags.c_contiguous or flags.f_contiguous))
+
+
+def _items(type: TupleType | NamedTupleType, value: Any, exact: bool) -> bool:
+    cls = type.cls if isinstance(type, NamedTupleType) else tuple
+    if value.__class__ is not cls or len(value) != len(type.items):
+        return False
+    return all(accepts(item, part, exact) for item, part in zip(type.items, value, strict=True))
+
+
+def _literal(type: LiteralType, value: Any, exact: bool) -> bool:
+    if value is type.value:
+        return True
+    return value.__class__ in (int, str) and value.__class__ is type.value.__class__ and value == type.value
+
+
+def _slice(type: SliceType, value: Any, exact: bool) -> bool:
+    if value.__class__ is not slice:
+        return False
+    parts = ((type.start, value.start), (type.stop, value.stop), (type.step, value.step))
+    return all(accepts(item, part, exact) for item, part in parts)
+
+
+_Guard = Callable[[Any, Any, bool], bool]
+
+_GUARDS: dict[type, _Guard] = {
+    Scalar: _scalar,
+    ArrayType: _array,
+    TupleType: _items,
+    NamedTupleType: _items,
+    NoneType: lambda type, value, exact: value is None,
+    OptionalType: lambda type, value, exact: value is None or accepts(type.item, value, exact),
+    LiteralType: _literal,
+    StrType: lambda type, value, exact: value.__class__ is str,
+    SliceType: _slice,
+}

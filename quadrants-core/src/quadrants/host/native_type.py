@@ -1,0 +1,202 @@
+"""Dispatcher objects: Python classes whose call is native.
+
+Takes a Python class with the methods; gives a leaf type with two machine words more: the vectorcall function (the head of the
+chain of entries) and the list of permutations for keywords and defaults. While the first word is 0, CPython calls `__call__`, which
+switches the native path on; from then on no frame of ours is on the way of a call.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import sys
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from quadrants.diagnostics import Code, InternalError
+from quadrants.diagnostics.errors import QuadrantsError
+from quadrants.host import fallback, layout, pytype
+from quadrants.host.parameters import Parameters, apply, is_index
+from quadrants.host.specialisation import Loaded, load_specialisation
+from quadrants.host.support import Raise, Retry, support
+from quadrants.host.support_ir import MAX_ARGUMENTS, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
+
+_SLOT_CALL = 50  # Py_tp_call
+_MAX_PERMUTATIONS = 64
+#: Errors of `_miss` that concern the user's program, not the compiler: shown without the frames in between.
+_USER_ERRORS = (QuadrantsError, OverflowError)
+
+
+class DispatcherBase:
+    """What a class passed to `make_dispatcher_type` inherits from. See `quadrants.host` for what it must provide."""
+
+    __slots__ = ("__dict__", "__weakref__", "_entries", "_lock", "_parameters", "_permutations", "_retired")
+
+    _parameters: Parameters
+    _entries: list[Loaded]
+    _retired: list[Loaded]
+    _permutations: list[ctypes.Array[ctypes.c_uint64]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        self = super().__new__(cls)
+        self._entries = []
+        self._retired = []
+        self._permutations = []
+        self._lock = threading.Lock()
+        return self
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        _inherit_vectorcall(cls)
+
+    @property
+    def __call__(self) -> Any:
+        """The dispatcher itself, made ready: CPython looks this up for the first call only."""
+        _activate(self)
+        return self
+
+    def _miss(self, arguments: tuple[Any, ...], retried: bool) -> object:
+        raise InternalError(Code.INTERNAL, f"{type(self).__qualname__} does not say what to do with new argument types")
+
+    def _slow(self, canonical: bool, retried: bool, names: tuple[str, ...] | None, *given: object) -> object:
+        """The end of the chain: bind the arguments, then `_miss`. Never raises what can be told by `Raise`."""
+        arguments = given
+        if not canonical:
+            try:
+                arguments = self._bind(names or (), given)
+            except TypeError as error:
+                return Raise(error.with_traceback(None))
+        try:
+            answer = self._miss(arguments, retried)
+            if retried and type(answer) is Retry:
+                raise InternalError(Code.INTERNAL, "no compiled code takes the arguments that it was compiled for")
+            return answer
+        except _USER_ERRORS as error:
+            return Raise(error.with_traceback(None))
+
+    def _bind(self, names: Sequence[str], given: tuple[object, ...]) -> tuple[object, ...]:
+        """The arguments in canonical order. Calls of this form are permuted natively from now on."""
+        count = len(given) - len(names)
+        permutation = self._parameters.permutation(count, names)
+        identity = not names and len(permutation) == count and self._parameters.direct
+        if layout.native_call_supported() and not identity:
+            self._remember(tuple(map(sys.intern, names)) or None, count, permutation)
+        return apply(permutation, given)
+
+    def _remember(self, names: tuple[str, ...] | None, count: int, permutation: list[object]) -> None:
+        """Add a permutation to the native list (see `support_ir`)."""
+        if len(permutation) >= MAX_ARGUMENTS or count + len(names or ()) >= MAX_ARGUMENTS:
+            return
+        with self._lock:
+            if len(self._permutations) >= _MAX_PERMUTATIONS:
+                return
+            head = _word(self, PERMUTATIONS)
+            sources = [int(s) if is_index(s) else id(s) for s in permutation]  # type: ignore[call-overload]
+            words = (head.value, id(names) if names else 0, count, len(sources), *sources)
+            node = (ctypes.c_uint64 * len(words))(*words)
+            node.kept = (names, permutation)  # type: ignore[attr-defined]
+            self._permutations.append(node)
+            head.value = ctypes.addressof(node)
+
+
+def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
+    """The class to make dispatchers of: `base` with the call. It may be subclassed."""
+    if not layout.native_call_supported():
+        return type(base.__name__, (base,), {"__slots__": (), "__call__": fallback.call, "__module__": base.__module__})
+    offset = base.__basicsize__
+    get_slot = ctypes.pythonapi["PyType_GetSlot"]
+    get_slot.restype, get_slot.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_int)
+    made: Any = pytype.make_type(
+        f"{base.__module__}.{base.__name__}",
+        offset + 16,
+        pytype.TPFLAGS_DEFAULT | pytype.TPFLAGS_BASETYPE | pytype.TPFLAGS_HAVE_VECTORCALL,
+        base=base,
+        vectorcall_offset=offset,
+        slots=((_SLOT_CALL, get_slot(base, _SLOT_CALL)),),
+    )
+    if (
+        layout.read(id(made) + TYPE_VECTORCALL_OFFSET, "q") != offset
+        or not made.__flags__ & pytype.TPFLAGS_HAVE_VECTORCALL
+    ):
+        raise InternalError(Code.INTERNAL, "the vectorcall slot of a dispatcher type is not where it should be")
+    made.__doc__ = base.__doc__
+    made.__qualname__ = base.__qualname__
+    return made
+
+
+def install(dispatcher: DispatcherBase, loaded: Loaded) -> None:
+    """Let calls that fit run the code. It comes first in the chain."""
+    with dispatcher._lock:
+        dispatcher._entries.insert(0, loaded)
+        if loaded.spec.native:
+            head = _word(dispatcher)
+            loaded.set_next(head.value or _tail())
+            head.value = loaded.entry
+
+
+def uninstall(dispatcher: DispatcherBase, loaded: Loaded) -> None:
+    """Take code out of the chain. A call that runs it goes on; its objects live as long as the dispatcher."""
+    with dispatcher._lock:
+        loaded.invalidate()
+        if loaded not in dispatcher._entries:
+            return
+        index = dispatcher._entries.index(loaded)
+        if loaded.spec.native:
+            if index:
+                dispatcher._entries[index - 1].set_next(loaded.next)
+            else:
+                _word(dispatcher).value = loaded.next
+        dispatcher._retired.append(dispatcher._entries.pop(index))
+
+
+def _activate(dispatcher: DispatcherBase) -> None:
+    """Give the vectorcall word its first value."""
+    with dispatcher._lock:
+        head = _word(dispatcher)
+        if not head.value:
+            head.value = _tail()
+
+
+@functools.cache
+def _tail() -> int:
+    return support().addresses["qd_tail"]
+
+
+def _word(dispatcher: DispatcherBase, offset: int = 0) -> ctypes.c_uint64:
+    """A machine word of a dispatcher: the vectorcall function, or at 8 the permutations."""
+    return ctypes.c_uint64.from_address(id(dispatcher) + _vectorcall_offset(type(dispatcher)) + offset)
+
+
+@functools.lru_cache(maxsize=64)
+def _vectorcall_offset(cls: type) -> int:
+    offset = int(layout.read(id(cls) + TYPE_VECTORCALL_OFFSET, "q"))
+    if offset <= 0:
+        raise InternalError(Code.INTERNAL, f"{cls.__qualname__} was not made by make_dispatcher_type")
+    return offset
+
+
+def _inherit_vectorcall(cls: type) -> None:
+    """3.11 does not pass the vectorcall flag on to Python subclasses; without `__call__` of their own they are called the same."""
+    if sys.version_info >= (3, 12) or not layout.native_call_supported():
+        return
+    leaf = next((c for c in cls.__mro__ if c.__flags__ & pytype.TPFLAGS_HAVE_VECTORCALL), None)
+    if leaf is None or cls is leaf or any("__call__" in c.__dict__ for c in cls.__mro__[: cls.__mro__.index(leaf)]):
+        return
+    flags = ctypes.c_ulong.from_address(id(cls) + layout.TYPE_FLAGS)
+    flags.value |= pytype.TPFLAGS_HAVE_VECTORCALL
+    modified = ctypes.pythonapi["PyType_Modified"]
+    modified.argtypes = (ctypes.py_object,)
+    modified(cls)
+
+
+__all__ = [
+    "DispatcherBase",
+    "Loaded",
+    "Parameters",
+    "Retry",
+    "install",
+    "load_specialisation",
+    "make_dispatcher_type",
+    "uninstall",
+]

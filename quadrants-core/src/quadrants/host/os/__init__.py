@@ -1,0 +1,53 @@
+"""What the loader needs from the operating system: executable memory, and the bounds of a thread's stack.
+
+One module a system, chosen once. Linux is tested; macOS and Windows are written to their documentation and not yet tested.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from typing import Protocol
+
+
+class System(Protocol):
+    """Memory comes from a reserved range, so that what is loaded is near to each other. Addresses are page-aligned integers."""
+
+    @property
+    def page_size(self) -> int: ...
+
+    def reserve(self, size: int) -> int:
+        """Reserve address space without memory behind it. OSError if there is none."""
+        ...
+
+    def make_writable(self, address: int, size: int) -> None:
+        """Back a reserved range by zeroed memory, readable and writable."""
+        ...
+
+    def make_executable(self, address: int, size: int) -> None:
+        """Turn a written range into code: readable and executable, no longer writable; the instruction cache is made coherent."""
+        ...
+
+    def write(self, address: int, data: bytes) -> None:
+        """Copy into a range that is still writable."""
+        ...
+
+    def stack_bounds(self) -> tuple[int, int]:
+        """The calling thread's stack: lowest address, highest address. (0, 0) if not known."""
+        ...
+
+
+@functools.cache
+def system() -> System:
+    """The running system."""
+    if sys.platform == "win32":
+        from quadrants.host.os.windows import Windows
+
+        return Windows()
+    if sys.platform == "darwin":
+        from quadrants.host.os.macos import MacOS
+
+        return MacOS()
+    from quadrants.host.os.linux import Linux
+
+    return Linux()

@@ -1,0 +1,66 @@
+"""Linux: mmap and mprotect through libc, the stack through pthread_getattr_np."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import platform
+
+_MAP_NORESERVE = 0x4000
+_PROT_NONE = 0
+_FAILED = ctypes.c_void_p(-1).value
+_PTHREAD_ATTR_BYTES = 128  # at least sizeof(pthread_attr_t) of every libc (glibc: 56 or 64)
+
+
+class Linux:
+    """See `System`."""
+
+    page_size = mmap.PAGESIZE
+
+    def __init__(self) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        size, address, number = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
+        self._mmap = libc["mmap"]
+        self._mmap.restype = address
+        self._mmap.argtypes = (address, size, number, number, number, ctypes.c_long)
+        self._mprotect = libc["mprotect"]
+        self._mprotect.argtypes = (address, size, number)
+        self._libc = libc
+        self._is_arm = platform.machine() in ("aarch64", "arm64")
+
+    def reserve(self, size: int) -> int:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        address = self._mmap(None, size, _PROT_NONE, flags, -1, 0)
+        if address is None or address == _FAILED:
+            raise OSError(ctypes.get_errno(), "cannot reserve address space for compiled code")
+        return int(address)
+
+    def make_writable(self, address: int, size: int) -> None:
+        self._protect(address, size, mmap.PROT_READ | mmap.PROT_WRITE)
+
+    def make_executable(self, address: int, size: int) -> None:
+        self._protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC)
+        if self._is_arm:
+            clear = ctypes.CDLL("libgcc_s.so.1")["__clear_cache"]
+            clear.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+            clear(address, address + size)
+
+    def write(self, address: int, data: bytes) -> None:
+        ctypes.memmove(address, data, len(data))
+
+    def stack_bounds(self) -> tuple[int, int]:
+        attributes = ctypes.create_string_buffer(_PTHREAD_ATTR_BYTES)
+        low, size = ctypes.c_size_t(), ctypes.c_size_t()
+        thread = self._libc["pthread_self"]
+        thread.restype = ctypes.c_void_p
+        get = self._libc["pthread_getattr_np"]
+        get.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+        if get(thread(), attributes) != 0:
+            return 0, 0
+        found = self._libc["pthread_attr_getstack"](attributes, ctypes.byref(low), ctypes.byref(size)) == 0
+        self._libc["pthread_attr_destroy"](attributes)
+        return (low.value, low.value + size.value) if found else (0, 0)
+
+    def _protect(self, address: int, size: int, protection: int) -> None:
+        if self._mprotect(address, size, protection) != 0:
+            raise OSError(ctypes.get_errno(), "cannot change the protection of memory for compiled code")

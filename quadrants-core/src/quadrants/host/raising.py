@@ -1,0 +1,125 @@
+"""What a specialisation asks of Python while it runs: exceptions, calls back into Python, rare results.
+
+Takes the tables that lowering made (`Site`, exception classes) and what the kernel left in its context; gives the exception as the
+interpreter would have raised it, with a traceback of the user's lines. Construction of exceptions happens in Python, so that
+classes, messages and f-strings behave as they do there.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib
+import struct
+import sys
+from collections.abc import Iterator, Sequence
+
+from quadrants.host import hostcall, traceback
+from quadrants.host.box import FIRST_BOX, slow_types
+from quadrants.host.values import decode, read_words, words_of
+from quadrants.ir.core import Loc, Scope
+from quadrants.lower import abi
+from quadrants.lower.abi import Site
+from quadrants.types import TupleType, Type
+
+#: A class of an exception: "module:qualname", or the class where it has no such name.
+ExceptionClass = str | type[BaseException]
+
+
+class Handler:
+    """The callable behind the cold paths of one specialisation.
+
+    Args:
+        sites: from lowering.
+        classes: from lowering.
+        result: the type of the result.
+    """
+
+    __slots__ = ("_classes", "_results", "_sites")
+
+    def __init__(self, sites: Sequence[Site], classes: Sequence[ExceptionClass], result: Type) -> None:
+        self._sites = tuple(sites)
+        self._classes = tuple(classes)
+        self._results = tuple(slow_types(result))
+
+    def __call__(self, number: int, address: int, *error: BaseException | None) -> object:
+        """`(status, context, error)`: the exception to raise. `(site, buffer)`: a call back. `(FIRST_BOX + i, buffer)`: a result."""
+        if error:
+            return self.exception(number, address, error[0])
+        if number >= FIRST_BOX:
+            wanted = self._results[number - FIRST_BOX]
+            return decode(wanted, read_words(address, sum(map(words_of, wanted.leaves()))))
+        return hostcall.call(self._sites[number], address)
+
+    def exception(self, status: int, context: int, error: BaseException | None) -> BaseException:
+        """The exception of a failed call."""
+        record = context + abi.record_offset(abi.record_number(status) % abi.RECORDS)
+        site = self._site(_int32(record + abi.RECORD_SITE))
+        if error is None:
+            error = self._make(abi.class_number(status), site, record)
+            inner = None
+        else:
+            inner = traceback.without_own_frames(error.__traceback__)
+        places = [] if site is None else [(site.scope, site.loc)]
+        error.__traceback__ = traceback.build((*places, *self._callers(context)), inner)
+        return error
+
+    def _make(self, number: int, site: Site | None, record: int) -> BaseException:
+        if number == abi.PYTHON_ERROR or not 0 < number <= len(self._classes):
+            return SystemError("compiled code reported an error without setting one")
+        made: BaseException = resolve_class(self._classes[number - 1])(*_arguments(site, record))
+        handled = sys.exception()
+        if handled is not None and handled is not made:
+            made.__context__ = handled
+        return made
+
+    def _callers(self, context: int) -> Iterator[tuple[Scope, Loc | None]]:
+        """The places of the calls on the way out, the innermost first."""
+        count = min(_int32(context + abi.CTX_TB_LEN), abi.TB_SITES)
+        for index in range(count):
+            site = self._site(_int32(context + abi.CTX_TB_SITES + 4 * index))
+            if site is not None:
+                yield site.scope, site.loc
+
+    def _site(self, number: int) -> Site | None:
+        return self._sites[number] if 0 <= number < len(self._sites) else None
+
+
+def _arguments(site: Site | None, record: int) -> tuple[object, ...]:
+    """The arguments of the exception, from its record."""
+    if site is None or site.args is None:
+        return ()
+    count = min(_int32(record + abi.RECORD_LEAVES), abi.PAYLOAD_WORDS)
+    words = read_words(record + abi.RECORD_PAYLOAD, count)
+    items = site.args.items if isinstance(site.args, TupleType) else (site.args,)
+    return tuple(_lenient(item, words) for item in items)
+
+
+def _lenient(type: Type, words: Iterator[int]) -> object:
+    """A value of an exception; where the record had no room for it, a text says so."""
+    try:
+        return decode(type, words)
+    except (StopIteration, RuntimeError):
+        return f"<{type}>"
+
+
+@functools.lru_cache(maxsize=256)
+def resolve_class(name: ExceptionClass) -> type[BaseException]:
+    """The exception class of a name "module:qualname"."""
+    if isinstance(name, type):
+        return name
+    module, _, path = name.partition(":")
+    found: object = sys.modules.get(module) or importlib.import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    if not (isinstance(found, type) and issubclass(found, BaseException)):
+        raise TypeError(f"{name} is not an exception class")
+    return found
+
+
+def _int32(address: int) -> int:
+    (value,) = struct.unpack("<i", ctypes.string_at(address, 4))
+    return int(value)
+
+
+__all__ = ["ExceptionClass", "Handler", "resolve_class"]

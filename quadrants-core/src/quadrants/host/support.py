@@ -1,0 +1,149 @@
+"""The native functions that all entries share, loaded into this process on first use.
+
+Takes `support_ir.text()`, compiled once and then kept in the cache as an object, so that a process with a warm cache never loads
+LLVM; gives addresses by name, after telling the code what it needs to know of this process: the types of its answers, the
+method to ask, the type of buffers, the main thread's stack.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import sys
+import threading
+from collections.abc import Callable
+
+from quadrants.cache import fingerprint, store
+from quadrants.host import layout, loader, pytype, support_ir, symbols
+from quadrants.host.elf import BadObject
+from quadrants.host.os import system
+from quadrants.host.target import host_target
+
+#: What is left free of a stack for what a kernel calls: libm, the interpreter, raising.
+_STACK_MARGIN = 256 << 10
+
+_lock = threading.RLock()
+
+
+class Retry(tuple):  # noqa: SLOT001  (a variable-size type has no slots of its own)
+    """The Python side's answer "dispatch again, with these arguments in canonical order"."""
+
+    __slots__ = ()
+
+    def __new__(cls, arguments: tuple[object, ...]) -> Retry:
+        return super().__new__(cls, arguments)
+
+
+class Raise(tuple):  # noqa: SLOT001
+    """The Python side's answer "raise this exception", so that no frame of ours is in its traceback."""
+
+    __slots__ = ()
+
+    def __new__(cls, error: BaseException) -> Raise:
+        return super().__new__(cls, (error,))
+
+
+class Support:
+    """The loaded functions.
+
+    Args:
+        addresses: by symbol.
+    """
+
+    def __init__(self, addresses: dict[str, int]) -> None:
+        self.addresses = addresses
+        self.buffer_type = _make_buffer_type(addresses["qd_buffer_dealloc"])
+        self._limit_callback = _limit_function(_this_stack_limit)
+        self._name = sys.intern("_slow")
+        self._set("qd_slow_name", id(self._name))
+        self._set("qd_retry_type", id(Retry))
+        self._set("qd_raise_type", id(Raise))
+        self._set("qd_buffer_type", id(self.buffer_type))
+        self._set("qd_other_limit", ctypes.cast(self._limit_callback, ctypes.c_void_p).value or 0)
+        self.note_stack()
+
+    def note_stack(self) -> None:
+        """Remember the main thread's stack, whose bounds are slow to find."""
+        if threading.current_thread() is threading.main_thread():
+            low, high = system().stack_bounds()
+            self._set("qd_main_low", low)
+            self._set("qd_main_high", high)
+            self._set("qd_main_limit", _limit(low, high))
+
+    def set_watch_table(self, address: int) -> None:
+        """Switch to another table of watched names, by one store."""
+        self._set("qd_watch_table", address)
+
+    def _set(self, name: str, value: int) -> None:
+        ctypes.c_uint64.from_address(self.addresses[name]).value = value
+
+
+def address_of(name: str) -> int:
+    """The address of a support function. Raises `UndefinedSymbol`."""
+    address = support().addresses.get(name)
+    if address is None:
+        raise symbols.UndefinedSymbol(name)
+    return address
+
+
+def support() -> Support:
+    """The support functions of this process."""
+    with _lock:
+        return _support()
+
+
+@functools.cache
+def _support() -> Support:
+    text = support_ir.text()
+    kept = store.current()
+    name = _cache_name(text) if kept else ""
+    if kept and kept.usable():
+        data = kept.read(name)
+        if data is not None:
+            try:
+                return Support(loader.load(data, symbols.resolve))
+            except BadObject:  # a cache of another machine: made anew below
+                pass
+    from quadrants.host.codegen import compile_ir  # loads LLVM
+
+    data = compile_ir(text, opt_level=1).object_bytes
+    if kept:
+        kept.write(name, data)
+    return Support(loader.load(data, symbols.resolve))
+
+
+def _cache_name(text: str) -> str:
+    key = (text, layout.fingerprint(), host_target().fingerprint, fingerprint.compiler_key())
+    return "support-" + fingerprint.digest(key)
+
+
+def _make_buffer_type(dealloc: int) -> type:
+    """The owner of array memory that a kernel allocated: the base of the ndarray that it returned."""
+    flags = pytype.TPFLAGS_DEFAULT | pytype.TPFLAGS_DISALLOW_INSTANTIATION
+    made = pytype.make_type("quadrants.Buffer", layout.OBJECT_SIZE + 8, flags, slots=((pytype.SLOT_DEALLOC, dealloc),))
+    made.__doc__ = "Memory of an array that compiled code allocated; freed with the last array that refers to it."
+    return made
+
+
+def _limit(low: int, high: int) -> int:
+    return low + min(_STACK_MARGIN, (high - low) // 4) if low else 0
+
+
+def _this_stack_limit() -> int:
+    return _limit(*system().stack_bounds())
+
+
+_limit_function: Callable[[Callable[[], int]], ctypes._CFuncPtr] = ctypes.PYFUNCTYPE(ctypes.c_int64)  # type: ignore[assignment]
+
+
+def _after_fork() -> None:
+    """The only thread of a child process is its main thread, whichever it was in the parent; no other can hold the lock."""
+    global _lock
+    _lock = threading.RLock()
+    if _support.cache_info().currsize:
+        _support().note_stack()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
