@@ -129,8 +129,15 @@ class Facts:
 
     def prove(self, form: Form) -> bool:
         """Whether the form is never negative."""
-        self.fuel = _FUEL
-        return self._prove(form, _DEPTH)
+        if self.span(form).lo >= 0:
+            return True
+        for depth in range(1, _DEPTH + 1):  # the shortest proof first: the search is wide
+            self.fuel = _FUEL
+            if self._prove(form, depth):
+                return True
+            if self.fuel == _FUEL:
+                break
+        return False
 
     def _prove(self, form: Form, depth: int) -> bool:
         if self.span(form).lo >= 0:
@@ -260,7 +267,10 @@ class Facts:
         """The value is at most (`above`) or at least the form, from here on."""
         table = self.upper if above else self.lower
         bounds = table.setdefault(value, [])
-        if value in form.terms or form in bounds:
+        if value in form.terms or any(
+            form.terms == other.terms and (form.const >= other.const if above else form.const <= other.const)
+            for other in bounds
+        ):
             return
         bounds.insert(0, form)
         dropped = bounds.pop() if len(bounds) > _BOUNDS else None

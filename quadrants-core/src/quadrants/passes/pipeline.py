@@ -10,12 +10,14 @@ from __future__ import annotations
 from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.ir.spec import verify
-from quadrants.passes import expand_maps, ownership, simplify
+from quadrants.passes import bounds, expand_maps, ownership, simplify
 from quadrants.passes.context import FunctionPass, PassContext, PassOptions
 
 PASSES: tuple[FunctionPass, ...] = (
     simplify.run,
     expand_maps.run,
+    simplify.run,
+    bounds.run,
     simplify.run,
     ownership.run,
 )

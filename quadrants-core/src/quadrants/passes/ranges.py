@@ -9,6 +9,7 @@ again without the guess. So edits must be made later.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -31,15 +32,20 @@ def walk(function: Function, visit: Visitor) -> list[Edit]:
     return walker.edits
 
 
-@dataclass(slots=True)
+class _Kind(enum.Enum):
+    """What is guessed of a carried value."""
+
+    NONNEGATIVE = enum.auto()
+    ABOVE = enum.auto()  # never below its initial value
+    BELOW = enum.auto()  # never above its initial value
+
+
+@dataclass(frozen=True, slots=True)
 class _Guess:
-    """What is believed of a carried value: never below `low` (above `high`) its initial value's form; never negative."""
+    """What is believed of a carried value on every turn."""
 
     index: int
-    init: Form
-    above: bool
-    below: bool
-    nonnegative: bool
+    kind: _Kind
 
 
 @dataclass(slots=True)
@@ -50,8 +56,9 @@ class _Frame:
     results: list[Interval | None]
     arrives: list[bool]
     carried: list[Interval | None] = field(default_factory=list)
-    guesses: list[_Guess] = field(default_factory=list)
-    failed: set[int] = field(default_factory=set)
+    inits: list[Form] = field(default_factory=list)
+    guesses: set[_Guess] = field(default_factory=set)
+    failed: set[_Guess] = field(default_factory=set)
 
 
 @dataclass(slots=True)
@@ -96,16 +103,16 @@ class _Walker:
 
     def test(self, frame: _Frame, op: Op) -> None:
         """Whether the guesses about carried values hold at a `continue`."""
-        for number, guess in enumerate(frame.guesses):
+        for guess in frame.guesses - frame.failed:
             value = op.operands[guess.index]
-            form = self.facts.exact(value)
-            holds = (
-                (not guess.nonnegative or self.facts.nonnegative(value))
-                and (not guess.above or self.facts.prove(form.minus(guess.init)))
-                and (not guess.below or self.facts.prove(guess.init.minus(form)))
-            )
+            if guess.kind is _Kind.NONNEGATIVE:
+                holds = self.facts.nonnegative(value)
+            elif guess.kind is _Kind.ABOVE:
+                holds = self.facts.prove(self.facts.exact(value).minus(frame.inits[guess.index]))
+            else:
+                holds = self.facts.prove(frame.inits[guess.index].minus(self.facts.exact(value)))
             if not holds:
-                frame.failed.add(number)
+                frame.failed.add(guess)
 
     def control(self, op: Op) -> None:
         self.edits.extend(self.visit(op, self.facts))
@@ -156,7 +163,8 @@ class _Walker:
         head = 3 if op.name == "for" else 0
         args = op.regions[0].args[1:] if head else op.regions[0].args
         inits = op.operands[head:]
-        frame.guesses = self.guesses(op, args, inits) if self.budget > 0 else []
+        frame.inits = [self.facts.exact(init) for init in inits]
+        frame.guesses = self.guesses(op, args, inits) if self.budget > 0 else set()
         kept = len(self.edits)
         while True:
             frame.carried = [None] * len(args)
@@ -167,7 +175,7 @@ class _Walker:
             if not frame.failed:
                 break
             del self.edits[kept:]
-            frame.guesses = [guess for number, guess in enumerate(frame.guesses) if number not in frame.failed]
+            frame.guesses -= frame.failed
             frame.failed = set()
         if head:
             for index, interval in enumerate(frame.carried):
@@ -175,9 +183,9 @@ class _Walker:
                 if interval is not None and before is not None:
                     frame.results[index] = before.hull(interval)
 
-    def guesses(self, op: Op, args: list[Value], inits: list[Value]) -> list[_Guess]:
+    def guesses(self, op: Op, args: list[Value], inits: list[Value]) -> set[_Guess]:
         """What may hold of the carried integers on every turn."""
-        found = []
+        found = set()
         for index, (arg, init) in enumerate(zip(args, inits)):
             whole = range_of_type(arg.type)
             if whole is None or whole.hi == 1:
@@ -185,15 +193,12 @@ class _Walker:
             step = self.deltas.per_turn(op, index) if arg.type == I64 else None
             if step is not None and op.name == "for":  # `enter` counts the turns
                 continue
-            guess = _Guess(
-                index,
-                self.facts.exact(init),
-                above=step is not None and step.lo >= 0,
-                below=step is not None and step.hi <= 0,
-                nonnegative=self.facts.nonnegative(init),
-            )
-            if guess.above or guess.below or guess.nonnegative:
-                found.append(guess)
+            if whole.lo < 0 and self.facts.nonnegative(init):
+                found.add(_Guess(index, _Kind.NONNEGATIVE))
+            if arg.type == I64 and op.name == "loop" and (step is None or step.lo >= 0):
+                found.add(_Guess(index, _Kind.ABOVE))
+            if arg.type == I64 and op.name == "loop" and (step is None or step.hi <= 0):
+                found.add(_Guess(index, _Kind.BELOW))
         return found
 
     def enter(self, op: Op, args: list[Value], inits: list[Value], frame: _Frame) -> None:
@@ -219,12 +224,10 @@ class _Walker:
                         facts.bound(arg, facts.exact(init), above=True)
         for guess in frame.guesses:
             arg = args[guess.index]
-            if guess.nonnegative:
+            if guess.kind is _Kind.NONNEGATIVE:
                 facts.narrow(arg, Interval(0, facts.range(arg).hi))
-            if guess.above:
-                facts.bound(arg, guess.init, above=False)
-            if guess.below:
-                facts.bound(arg, guess.init, above=True)
+            else:
+                facts.bound(arg, frame.inits[guess.index], above=guess.kind is _Kind.BELOW)
 
     def induction(self, op: Op) -> int:
         """The facts about the index of a `for` inside its body. Gives the most turns that it can take."""
@@ -282,8 +285,14 @@ def _learn_alloc(op: Op, facts: Facts) -> None:
 
 
 def _learn_mod(op: Op, facts: Facts) -> None:
-    if op.result.type == I64 and facts.prove(facts.exact(op.operands[1]).shift(-1)):
-        facts.bound(op.result, facts.exact(op.operands[1]).shift(-1), above=True)
+    if op.result.type != I64:
+        return
+    period = facts.exact(op.operands[1])
+    if facts.prove(period.shift(-1)):
+        form = facts.exact(op.operands[0])
+        if facts.prove(form) and facts.prove(period.minus(form).shift(-1)):
+            facts.forms[op.result] = form
+        facts.bound(op.result, period.shift(-1), above=True)
         facts.bound(op.result, constant(0), above=False)
 
 
@@ -302,14 +311,16 @@ def _learn_part(op: Op, facts: Facts) -> None:
         return
     form = facts.exact(value)
     if facts.nonnegative(value):
-        facts.bound(op.result, form, above=True)
+        strictly = by.lo >= (2 if op.name == "floordiv" else 1) and facts.prove(form.shift(-1))
+        facts.bound(op.result, form.shift(-1) if strictly else form, above=True)
     if by == Interval(2, 2) if op.name == "floordiv" else by == Interval(1, 1):
         if len(form.terms) == 2 and set(form.terms.values()) == {1}:
             first, second = (symbol(term) for term in form.terms)
             for low, high in ((first, second.shift(form.const)), (second, first.shift(form.const))):
                 if facts.prove(high.minus(low)):
                     facts.bound(op.result, low, above=False)
-                    facts.bound(op.result, high, above=True)
+                    apart = facts.prove(high.minus(low).shift(-1))
+                    facts.bound(op.result, high.shift(-1) if apart else high, above=True)
 
 
 def _learn_select(op: Op, facts: Facts) -> None:
