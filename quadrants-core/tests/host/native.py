@@ -8,6 +8,7 @@ from typing import Any
 
 from quadrants.host.codegen import compile_ir
 from quadrants.host.entry import emit_entry
+from quadrants.host.layout import native_call_supported
 from quadrants.host.native_type import (
     DispatcherBase,
     Loaded,
@@ -17,7 +18,6 @@ from quadrants.host.native_type import (
     load_specialisation,
     make_dispatcher_type,
 )
-from quadrants.host.layout import native_call_supported
 from quadrants.host.spec import Dependency, EntrySpec
 from quadrants.lower import abi
 from quadrants.lower.abi import Lowered, Site

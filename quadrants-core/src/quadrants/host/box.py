@@ -26,7 +26,6 @@ from quadrants.types import (
     Type,
 )
 
-
 #: A number that the handler gets from here on asks for a part of the result; below, it is the site of a call into Python.
 FIRST_BOX = 1 << 32
 
@@ -156,7 +155,7 @@ class Boxer:
 
     # Compound types
 
-    def tuple(self, type: TupleType) -> str:
+    def plain_tuple(self, type: TupleType) -> str:
         made, place = self._make_tuple(type.items)
         self.text.store("ptr", "null", place)
         return made
@@ -269,7 +268,7 @@ _Rule = Callable[[Boxer, Type], str]
 _RULES: dict[type, _Rule] = {
     Scalar: Boxer.scalar,  # type: ignore[dict-item]
     ArrayType: Boxer.array,  # type: ignore[dict-item]
-    TupleType: Boxer.tuple,  # type: ignore[dict-item]
+    TupleType: Boxer.plain_tuple,  # type: ignore[dict-item]
     NamedTupleType: Boxer.named_tuple,  # type: ignore[dict-item]
     OptionalType: Boxer.optional,  # type: ignore[dict-item]
     NoneType: Boxer.none,  # type: ignore[dict-item]

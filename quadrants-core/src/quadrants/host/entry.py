@@ -3,8 +3,8 @@
 Takes an `EntrySpec`; gives LLVM text to stand beside the lowered module. The entry tests `valid`, the number of arguments and each
 argument; any that does not fit leaves, by a tail call, to the next entry of the chain. Else it unboxes, calls the kernel with
 a context on its stack, and boxes the result, or has the exception raised. Its exported data: `<name>.next` (the next entry),
-`<name>.valid` (0: the code is out of date), `<name>.objects` (see `Slots`; 0 until the loader fills it), `<name>.cells` and `<name>.dicts`
-(what it depends on).
+`<name>.valid` (0: the code is out of date), `<name>.objects` (see `Slots`; 0 until the loader fills it), `<name>.cells` and
+`<name>.dicts` (what it depends on).
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _array(type: ArrayType, value: Any, exact: bool) -> bool:
 
 
 def _items(type: TupleType | NamedTupleType, value: Any, exact: bool) -> bool:
-    cls = type.cls if isinstance(type, NamedTupleType) else tuple
+    cls: Any = type.cls if isinstance(type, NamedTupleType) else tuple
     if value.__class__ is not cls or len(value) != len(type.items):
         return False
     return all(accepts(item, part, exact) for item, part in zip(type.items, value, strict=True))

@@ -25,7 +25,7 @@ def call(site: Site, buffer: int) -> None:
     result = _target(site.target)(*values, **keywords)
     if site.result is not None and not isinstance(site.result, NoneType):
         parts = encode(site.result, result)
-        (ctypes.c_uint64 * len(parts)).from_address(buffer)[:] = parts
+        ctypes.memmove(buffer, (ctypes.c_uint64 * len(parts))(*parts), 8 * len(parts))
 
 
 def split(args: Type | None) -> tuple[tuple[Type, ...], dict[str, object]]:

@@ -37,6 +37,7 @@ class DispatcherBase:
     _entries: list[Loaded]
     _retired: list[Loaded]
     _permutations: list[ctypes.Array[ctypes.c_uint64]]
+    _lock: threading.Lock
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         self = super().__new__(cls)
@@ -168,7 +169,6 @@ def _word(dispatcher: DispatcherBase, offset: int = 0) -> ctypes.c_uint64:
     return ctypes.c_uint64.from_address(id(dispatcher) + _vectorcall_offset(type(dispatcher)) + offset)
 
 
-@functools.lru_cache(maxsize=64)
 def _vectorcall_offset(cls: type) -> int:
     offset = int(layout.read(id(cls) + TYPE_VECTORCALL_OFFSET, "q"))
     if offset <= 0:

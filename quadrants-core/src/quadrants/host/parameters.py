@@ -1,7 +1,7 @@
 """Binding of arguments as Python does it.
 
-Takes a Python function; gives `Parameters`, which put the arguments of a call in canonical order (positional, keyword-only, then the
-items of `*args`) with defaults filled in, and raise the interpreter's own TypeError for a call that does not fit.
+Takes a Python function; gives `Parameters`, which put the arguments of a call in canonical order (positional, keyword-only,
+then the items of `*args`) with defaults filled in, and raise the interpreter's own TypeError for a call that does not fit.
 """
 
 from __future__ import annotations

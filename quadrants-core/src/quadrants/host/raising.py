@@ -8,7 +8,6 @@ classes, messages and f-strings behave as they do there.
 from __future__ import annotations
 
 import ctypes
-import functools
 import importlib
 import struct
 import sys
@@ -43,13 +42,14 @@ class Handler:
         self._results = tuple(slow_types(result))
 
     def __call__(self, number: int, address: int, *error: BaseException | None) -> object:
-        """`(status, context, error)`: the exception to raise. `(site, buffer)`: a call back. `(FIRST_BOX + i, buffer)`: a result."""
+        """`(status, context, error)`: an exception. `(site, buffer)`: a call into Python. `(FIRST_BOX + i, buffer)`: a result."""
         if error:
             return self.exception(number, address, error[0])
         if number >= FIRST_BOX:
             wanted = self._results[number - FIRST_BOX]
             return decode(wanted, read_words(address, sum(map(words_of, wanted.leaves()))))
-        return hostcall.call(self._sites[number], address)
+        hostcall.call(self._sites[number], address)
+        return None
 
     def exception(self, status: int, context: int, error: BaseException | None) -> BaseException:
         """The exception of a failed call."""
@@ -103,7 +103,6 @@ def _lenient(type: Type, words: Iterator[int]) -> object:
         return f"<{type}>"
 
 
-@functools.lru_cache(maxsize=256)
 def resolve_class(name: ExceptionClass) -> type[BaseException]:
     """The exception class of a name "module:qualname"."""
     if isinstance(name, type):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from types import CellType
+from typing import Any
 
 import numpy as np
 
@@ -90,13 +91,13 @@ class Loaded:
     def set_hidden(self, index: int, obj: object) -> None:
         """Change the object of a hidden argument; it is used from the next call on."""
         self.hidden[index] = obj
+        where: Any = obj
         if not self.spec.native:
             return
         slot = self.slots.hidden[index]
         if self.spec.hidden[index].source is Source.GLOBAL:
-            namespace, key = obj  # type: ignore[misc]
-            self._set_slot(slot, namespace)
-            self._set_slot(slot + 1, key)
+            self._set_slot(slot, where[0])
+            self._set_slot(slot + 1, where[1])
         else:
             self._set_slot(slot, obj)
 
@@ -159,7 +160,7 @@ class Loaded:
         for index, cell in enumerate(cells):
             self._kept += (cell.cell, cell.value)
             at = self.symbols[f"{self.spec.name}.cells"] + 16 * index
-            (ctypes.c_uint64 * 2).from_address(at)[:] = (id(cell.cell), 0 if cell.value is MISSING else id(cell.value))
+            (ctypes.c_uint64 * 2).from_address(at)[:] = [id(cell.cell), 0 if cell.value is MISSING else id(cell.value)]
         if uses_dict_versions(self.spec):
             table = watch.version_table(names)
             self._kept.append(table)

@@ -12,7 +12,6 @@ import functools
 import os
 import sys
 import threading
-from collections.abc import Callable
 
 from quadrants.cache import fingerprint, store
 from quadrants.host import layout, loader, pytype, support_ir, symbols
@@ -26,7 +25,7 @@ _STACK_MARGIN = 256 << 10
 _lock = threading.RLock()
 
 
-class Retry(tuple):  # noqa: SLOT001  (a variable-size type has no slots of its own)
+class Retry(tuple):
     """The Python side's answer "dispatch again, with these arguments in canonical order"."""
 
     __slots__ = ()
@@ -35,7 +34,7 @@ class Retry(tuple):  # noqa: SLOT001  (a variable-size type has no slots of its 
         return super().__new__(cls, arguments)
 
 
-class Raise(tuple):  # noqa: SLOT001
+class Raise(tuple):
     """The Python side's answer "raise this exception", so that no frame of ours is in its traceback."""
 
     __slots__ = ()
@@ -134,7 +133,7 @@ def _this_stack_limit() -> int:
     return _limit(*system().stack_bounds())
 
 
-_limit_function: Callable[[Callable[[], int]], ctypes._CFuncPtr] = ctypes.PYFUNCTYPE(ctypes.c_int64)  # type: ignore[assignment]
+_limit_function = ctypes.PYFUNCTYPE(ctypes.c_int64)
 
 
 def _after_fork() -> None:

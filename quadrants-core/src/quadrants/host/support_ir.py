@@ -492,7 +492,8 @@ make:
   %base = phi ptr [%object, %view], [null, %fresh], [%buffer, %fill]
   %array.flags = phi i32 [%view.flags, %view], [%flags, %fresh], [%flags, %fill]
   %descr = call ptr @PyArray_DescrFromType(i32 %number)
-  %array = call ptr @PyArray_NewFromDescr(ptr @qd_ndarray, ptr %descr, i32 %ndim, ptr %dims, ptr %strides, ptr %data, i32 %array.flags, ptr null)
+  %array = call ptr @PyArray_NewFromDescr(
+    ptr @qd_ndarray, ptr %descr, i32 %ndim, ptr %dims, ptr %strides, ptr %data, i32 %array.flags, ptr null)
   %no.array = icmp eq ptr %array, null
   br i1 %no.array, label %failed, label %attach
 failed:

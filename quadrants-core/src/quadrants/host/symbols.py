@@ -1,7 +1,8 @@
 """The external symbols that compiled code may use, and nothing else.
 
 Takes a name; gives its address in this process. Each group says where its names come from; a name in none of them raises
-`UndefinedSymbol`, before anything is loaded. Addresses are looked up on first use and never baked into objects, so that these can be cached.
+`UndefinedSymbol`, before anything is loaded. Addresses are looked up on first use and never baked into objects, so that
+these can be cached.
 """
 
 from __future__ import annotations
@@ -173,7 +174,7 @@ def _compiler_libraries() -> tuple[ctypes.CDLL, ...]:
 @functools.cache
 def _numpy_table() -> tuple[int, ...]:
     """NumPy's C API."""
-    from numpy._core import _multiarray_umath
+    from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     get = ctypes.pythonapi["PyCapsule_GetPointer"]
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)

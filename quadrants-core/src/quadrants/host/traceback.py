@@ -1,7 +1,7 @@
 """Traceback entries for compiled code: frames that show the user's file, function, line and columns.
 
-Takes places in the source; gives a chain of `types.TracebackType` as the interpreter would have made it. Each frame has a code object of its
-own that is never run; its one location is the place.
+Takes places in the source; gives a chain of `types.TracebackType` as the interpreter would have made it. Each frame has a
+code object of its own that is never run; its one location is the place.
 """
 
 from __future__ import annotations

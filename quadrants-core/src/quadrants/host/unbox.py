@@ -146,7 +146,7 @@ class Unboxer:
 
     # Compound types
 
-    def tuple(self, type: TupleType, obj: str) -> list[str]:
+    def plain_tuple(self, type: TupleType, obj: str) -> list[str]:
         self.type_is(obj, "PyTuple_Type")
         return self._items(type.items, obj)
 
@@ -231,7 +231,7 @@ _Rule = Callable[[Unboxer, Type, str], list[str]]
 _RULES: dict[type, _Rule] = {
     Scalar: Unboxer.scalar,  # type: ignore[dict-item]
     ArrayType: Unboxer.array,  # type: ignore[dict-item]
-    TupleType: Unboxer.tuple,  # type: ignore[dict-item]
+    TupleType: Unboxer.plain_tuple,  # type: ignore[dict-item]
     NamedTupleType: Unboxer.named_tuple,  # type: ignore[dict-item]
     OptionalType: Unboxer.optional,  # type: ignore[dict-item]
     NoneType: Unboxer.none,  # type: ignore[dict-item]

@@ -1,8 +1,8 @@
 """Watches the globals that compiled code depends on.
 
-Takes (dict, name, address of a valid word); from then on any change of that name clears the word, by a native callback of CPython's dict
-watchers (3.12 and later; about 5 ns for a change that concerns nobody). 3.11 has no watchers: there the entries compare dict versions
-(`version_table`).
+Takes (dict, name, address of a valid word); from then on any change of that name clears the word, by a native callback of
+CPython's dict watchers (3.12 and later; about 5 ns for a change that concerns nobody). 3.11 has no watchers: there the
+entries compare dict versions (`version_table`).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Watcher:
             at = (hash_ ^ (dict_ >> 4)) & (self._capacity - 1)
             while table[1 + 3 * at]:
                 at = (at + 1) & (self._capacity - 1)
-            table[1 + 3 * at : 4 + 3 * at] = (dict_, hash_ & (2**64 - 1), word)
+            table[1 + 3 * at : 4 + 3 * at] = [dict_, hash_ & (2**64 - 1), word]
         previous, self._table = self._table, table
         support().set_watch_table(ctypes.addressof(table))
         del previous  # only now: the callback read it until the store

@@ -7,6 +7,8 @@ import mmap
 import platform
 
 _MAP_JIT = 0x800
+_MAP_FIXED = 0x10
+_PROT_NONE = 0
 _FAILED = ctypes.c_void_p(-1).value
 _ALL = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
 
@@ -33,18 +35,16 @@ class MacOS:
         self._is_arm = platform.machine() == "arm64"
 
     def reserve(self, size: int) -> int:
-        return self._map(None, size, mmap.PROT_NONE, 0)
+        return self._map(None, size, _PROT_NONE, 0)
 
     def make_writable(self, address: int, size: int) -> None:
-        self._map(
-            address, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_FIXED if hasattr(mmap, "MAP_FIXED") else 0x10
-        )
+        self._map(address, size, mmap.PROT_READ | mmap.PROT_WRITE, _MAP_FIXED)
 
     def make_executable(self, address: int, size: int) -> None:
         if self._is_arm:
             # Fresh MAP_JIT memory takes the place of the written pages; they are copied through a thread-local opening.
             data = ctypes.string_at(address, size)
-            self._map(address, size, _ALL, 0x10 | _MAP_JIT)
+            self._map(address, size, _ALL, _MAP_FIXED | _MAP_JIT)
             protect = self._libc["pthread_jit_write_protect_np"]
             protect(0)
             ctypes.memmove(address, data, size)
