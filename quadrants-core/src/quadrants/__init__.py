@@ -60,18 +60,32 @@ def __getattr__(name: str) -> Any:
     elif name in _BACKENDS:
         return importlib.import_module("quadrants.backend").get_backend(name).namespace
     else:
-        value = _type_name(name)
+        value = _other(name)
     globals()[name] = value
     return value
 
 
-def _type_name(name: str) -> Any:
-    """The type of a public name, such as `float64`."""
-    if not name.startswith("__"):
+def _other(name: str) -> Any:
+    """The type of a name such as `float64`, or the namespace of a backend from another distribution."""
+    if not name.startswith("_"):
         found = importlib.import_module("quadrants.types.names").PUBLIC.get(name)
         if found is not None:
             return found
-    raise AttributeError(f"module 'quadrants' has no attribute {name!r}", name=name)
+        if name in _installed_backends():
+            return importlib.import_module("quadrants.backend").get_backend(name).namespace
+    raise AttributeError(_no_attribute(name), name=name)
+
+
+def _installed_backends() -> set[str]:
+    """The backends of all installed distributions: a scan, made for unknown names only."""
+    return {info.name for info in importlib.import_module("quadrants.backend").backends() if info.installed}
+
+
+def _no_attribute(name: str) -> str:
+    import difflib  # only a mistake needs it
+
+    close = difflib.get_close_matches(name, __dir__(), n=1)
+    return f"module 'quadrants' has no attribute {name!r}" + (f". Did you mean: {close[0]!r}?" if close else "")
 
 
 def __dir__() -> list[str]:

@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from quadrants.api import stored
-from quadrants.api.dispatcher import Specialisation
+from quadrants.api.dispatcher import HiddenValue, Specialisation
 from quadrants.api.jobs import JOBS, progress
 from quadrants.api.stored import Stored
 from quadrants.cache import manifest
-from quadrants.cache.dependencies import ABSENT, CellRef, Ref, follow_all, places_of, roots_after
+from quadrants.cache.dependencies import ABSENT, CellRef, Ref
 from quadrants.cache.fingerprint import Uncacheable, compiler_key
 from quadrants.cache.store import Store, current
 from quadrants.host.layout import fingerprint
-from quadrants.host.spec import MISSING, CellDependency, Dependency, GlobalDependency
+from quadrants.host.spec import MISSING, CellDependency, Dependency, GlobalDependency, Source
 from quadrants.host.specialisation import Loaded, load_specialisation
 from quadrants.host.target import host_target
 from quadrants.options import Options
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to compile. `types` are those of the arguments in canonical order, the items of `*args` one by one."""
+    """What to compile. `arg_types` are those of the arguments in canonical order, the items of `*args` one by one."""
 
     function: types.FunctionType
-    types: tuple[Type, ...]
+    arg_types: tuple[Type, ...]
     options: Options
     result: Type | None = None
 
@@ -45,18 +45,18 @@ class Request:
         """The types of the parameters: the items of `*args` as one tuple."""
         code = self.function.__code__
         if not code.co_flags & 0x04:  # CO_VARARGS
-            return self.types
+            return self.arg_types
         fixed = code.co_argcount + code.co_kwonlyargcount
-        return (*self.types[:fixed], TupleType(self.types[fixed:]))
+        return (*self.arg_types[:fixed], TupleType(self.arg_types[fixed:]))
 
     @property
     def title(self) -> str:
-        return f"{self.function.__qualname__}{Signature(self.types)}"
+        return f"{self.function.__qualname__}{Signature(self.arg_types)}"
 
     @property
     def roots(self) -> list[types.FunctionType]:
         """The functions that the places of dependencies are relative to."""
-        found = [f for f in stored.literal_functions(self.types) if f is not self.function]
+        found = [f for f in stored.literal_functions(self.arg_types) if f is not self.function]
         return [self.function, *found]
 
 
@@ -76,7 +76,7 @@ def _first_key(request: Request) -> str | None:
     """None where something in the request has no fingerprint: then nothing is kept."""
     context = (compiler_key(), host_target().fingerprint, fingerprint())
     try:
-        return stored.first_key(request.function, request.types, request.options, request.result, context)
+        return stored.first_key(request.function, request.arg_types, request.options, request.result, context)
     except Uncacheable:
         return None
 
@@ -87,11 +87,12 @@ def _from_cache(store: Store, key: str, request: Request) -> Specialisation | No
     if found is None:
         return None
     try:
-        entry = stored.loads(found.payload, request.types, found.refs, roots)
-        hidden = follow_all(entry.hidden, roots_after(found.refs, roots))
+        entry = stored.loads(found.payload, request.arg_types, found.refs, roots)
     except (Uncacheable, LookupError, TypeError):
         return None  # it names a class or an object that is not there in this process
-    return Specialisation(request.types, entry.spec.result, _load(entry, found.refs, hidden), True)
+    return Specialisation(
+        request.arg_types, entry.spec.result, _load(entry, found.refs), True, hidden_of(entry, found.refs)
+    )
 
 
 def _compile(request: Request, store: Store | None, key: str | None) -> Specialisation:
@@ -101,8 +102,9 @@ def _compile(request: Request, store: Store | None, key: str | None) -> Speciali
     with JOBS.front_end():
         front = frontend.run(request)
     code = compile_ir(front.text).object_bytes
-    entry = Stored(front.spec, code, front.sites, front.classes, ())
-    made = Specialisation(request.types, front.spec.result, _load(entry, front.refs, front.hidden), False)
+    entry = Stored(front.spec, code, front.sites, front.classes, front.hidden)
+    hidden = hidden_of(entry, front.refs)
+    made = Specialisation(request.arg_types, front.spec.result, _load(entry, front.refs), False, hidden)
     if store is not None and key is not None:
         _keep(store, key, request, front, entry)
     return made
@@ -111,17 +113,22 @@ def _compile(request: Request, store: Store | None, key: str | None) -> Speciali
 def _keep(store: Store, key: str, request: Request, front: FrontEnd, entry: Stored) -> None:
     roots = request.roots
     try:
-        places = places_of(front.hidden, roots_after(front.refs, roots))
-        entry = Stored(entry.spec, entry.code, entry.sites, entry.classes, places)
-        payload = stored.dumps(entry, request.types, front.refs, roots)
+        payload = stored.dumps(entry, request.arg_types, front.refs, roots)
         manifest.save(store, key, front.refs, roots, payload)
     except Uncacheable:
         return  # it works in this process, and is compiled again in the next
 
 
-def _load(entry: Stored, refs: Sequence[Ref], hidden: Sequence[Ref]) -> Loaded:
-    dependencies = [_dependency(ref) for ref in refs]
-    objects = [_hidden_object(ref) for ref in hidden]
+def hidden_of(entry: Stored, refs: Sequence[Ref]) -> tuple[HiddenValue, ...]:
+    """The hidden arguments, live."""
+    pairs = zip(entry.hidden, entry.spec.hidden, strict=True)
+    return tuple(HiddenValue(refs[index], path, hidden.type) for (index, path), hidden in pairs)
+
+
+def _load(entry: Stored, refs: Sequence[Ref]) -> Loaded:
+    dependencies = [_dependency(ref) for index, ref in enumerate(refs) if index not in entry.live]
+    pairs = zip(hidden_of(entry, refs), entry.spec.hidden, strict=True)
+    objects = [_hidden_object(value, hidden.source) for value, hidden in pairs]
     return load_specialisation(
         entry.code, entry.spec, entry.sites, entry.classes, hidden=objects, dependencies=dependencies
     )
@@ -136,6 +143,8 @@ def _dependency(ref: Ref) -> Dependency:
     )
 
 
-def _hidden_object(ref: Ref) -> object:
-    """A hidden argument as the loader takes it: the cell, or the namespace and the name."""
-    return ref.cell if isinstance(ref, CellRef) else (ref.namespace, ref.name)
+def _hidden_object(value: HiddenValue, source: Source) -> object:
+    """A hidden argument as the loader takes it: the object, its cell, or the namespace and the name."""
+    if source is Source.OBJECT:
+        return value.object
+    return value.ref.cell if isinstance(value.ref, CellRef) else (value.ref.namespace, value.ref.name)

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import operator
 import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
 
 from quadrants.api import matching
 from quadrants.api.coerce import coerce
@@ -22,8 +25,10 @@ from quadrants.api.jobs import JOBS
 from quadrants.api.pickling import reduce_dispatcher
 from quadrants.api.signature import as_signature
 from quadrants.api.typeof import typeof
+from quadrants.cache.dependencies import Ref
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import QuadrantsError, QuadrantsWarning
+from quadrants.diagnostics.location import SourceLocation
 from quadrants.host.native_type import (
     DispatcherBase,
     Loaded,
@@ -35,11 +40,36 @@ from quadrants.host.native_type import (
 )
 from quadrants.options import Options
 from quadrants.types import Type
+from quadrants.types.dtypes import scalar_of
 from quadrants.types.names import Signature, TypeName, type_text
 
 MANY_SIGNATURES = 16
 
 Types = tuple[Type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenValue:
+    """A global or closure array that code takes as an argument: where it is, and the type that the code is for."""
+
+    ref: Ref
+    path: tuple[int, ...]
+    type: Type
+
+    @property
+    def object(self) -> Any:
+        """The array, found through the tuples that it is in."""
+        return functools.reduce(operator.getitem, self.path, cast(Any, self.ref.value))
+
+    def fits(self) -> bool:
+        """Whether it still has that type."""
+        found = self.object
+        return (
+            type(found) is np.ndarray
+            and found.flags.aligned
+            and scalar_of(found.dtype) is not None
+            and typeof(found) == self.type
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +80,11 @@ class Specialisation:
     result: Type
     loaded: Loaded
     cached: bool
+    hidden: tuple[HiddenValue, ...] = ()
+
+    def fits(self) -> bool:
+        """Whether it is right for the present values of what it depends on."""
+        return (self.loaded.valid or self.loaded.revalidate()) and all(value.fits() for value in self.hidden)
 
     @property
     def signature(self) -> Signature:
@@ -65,15 +100,18 @@ class Stats:
     cache_misses: Counter[str] = field(default_factory=Counter)
 
 
-class _Dispatcher(DispatcherBase):
-    """The methods; the native leaf type below adds the call."""
+class Dispatcher(DispatcherBase):
+    """A compiled function. These are its methods; the native leaf type made of it below adds the call."""
 
     __slots__ = ()
 
     __quadrants_dispatcher__ = True
 
-    py_func: types.FunctionType
+    py_func: Any  # a function: as an attribute of a class its type would be that of a method
+    __name__: str
+    __qualname__: str
     options: Options
+    complete: bool
     declared: tuple[Signature, ...]
 
     def __init__(
@@ -92,6 +130,7 @@ class _Dispatcher(DispatcherBase):
 
     def finish(self, signatures: tuple[Signature, ...]) -> None:
         """Make it callable; compile the declared signatures."""
+        _refuse_keywords(self.py_func)
         self._parameters = Parameters.of(self.py_func)
         self.complete = True
         for signature in signatures:
@@ -130,7 +169,7 @@ class _Dispatcher(DispatcherBase):
     def _specialise(self, types_: Types, result: Type | None) -> Specialisation:
         """The code for the types, valid for the present values of the globals; compiled once, however many threads ask."""
         known = self._known.get(types_)
-        if known is not None and (known.loaded.valid or known.loaded.revalidate()):
+        if known is not None and known.fits():
             return known
         made: Specialisation = JOBS.once((id(self), types_), lambda: self._make(types_, result))
         return made
@@ -140,7 +179,7 @@ class _Dispatcher(DispatcherBase):
 
         known = self._known.get(types_)
         if known is not None:
-            if known.loaded.valid or known.loaded.revalidate():
+            if known.fits():
                 return known
             uninstall(self, known.loaded)
         made = specialise(Request(self.py_func, types_, self.options, result))
@@ -290,11 +329,24 @@ class _Dispatcher(DispatcherBase):
     def __reduce_ex__(self, protocol: object) -> str | tuple[Any, ...]:
         return reduce_dispatcher(self)
 
-    def __copy__(self) -> _Dispatcher:
+    def __copy__(self) -> Dispatcher:
         return self
 
-    def __deepcopy__(self, memo: object) -> _Dispatcher:
+    def __deepcopy__(self, memo: object) -> Dispatcher:
         return self
 
 
-Dispatcher = make_dispatcher_type(_Dispatcher)
+def _refuse_keywords(function: types.FunctionType) -> None:
+    code = function.__code__
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & inspect.CO_VARARGS)
+        name = code.co_varnames[count]
+        raise QuadrantsError(
+            Code.UNSUPPORTED_KWARGS,
+            f"{function.__qualname__}() takes **{name}: compiled functions have a fixed set of parameters",
+            SourceLocation.of_code(code),
+            hint=f"name the parameters that **{name} stands for, with defaults",
+        )
+
+
+Dispatcher = make_dispatcher_type(Dispatcher)  # type: ignore[misc]

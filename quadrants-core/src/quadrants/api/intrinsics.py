@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import SupportsIndex
 
 
-class prange:  # noqa: N801 - named like `range`
+class prange:
     """A `range` whose iterations are independent of each other. In the interpreter it is `range`."""
 
     def __new__(cls, *args: SupportsIndex) -> range:  # type: ignore[misc]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from quadrants.cache.codec import Codec
-from quadrants.cache.dependencies import Place, Ref, Roots, roots_after
+from quadrants.cache.dependencies import Ref, Roots, roots_after
 from quadrants.cache.fingerprint import digest, function_key, type_key
 from quadrants.host.spec import EntrySpec, Hidden, Source, constants_of
 from quadrants.ir.core import Loc, Scope
@@ -42,15 +42,26 @@ _CLASSES = (
 )
 
 
+HiddenAt = tuple[int, tuple[int, ...]]
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A compiled specialisation. `hidden` are the places of the hidden arguments' objects."""
+    """A compiled specialisation. `hidden` says where the object of each hidden argument is: the number of a dependency, and
+    the indices that lead to it through tuples.
+    """
 
     spec: EntrySpec
     code: bytes
     sites: tuple[Site, ...]
     classes: tuple[str, ...]
-    hidden: tuple[Place, ...]
+    hidden: tuple[HiddenAt, ...]
+
+    @property
+    def live(self) -> frozenset[int]:
+        """The dependencies that are looked up at every call, so that they may change."""
+        pairs = zip(self.hidden, self.spec.hidden, strict=True)
+        return frozenset(at[0] for at, hidden in pairs if hidden.source is not Source.OBJECT)
 
 
 def first_key(

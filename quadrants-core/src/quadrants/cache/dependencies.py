@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from quadrants.cache.fingerprint import Uncacheable, value_key
@@ -36,7 +36,7 @@ ABSENT = Absent()
 class GlobalRef:
     """A name in a namespace."""
 
-    namespace: dict[str, Any]
+    namespace: dict[str, Any] = field(repr=False)
     name: str
 
     @property
@@ -138,4 +138,5 @@ def follow_all(places: Iterable[Place], roots: Roots) -> list[Ref]:
 
 def refs_key(refs: Sequence[Ref]) -> tuple[object, ...]:
     """What code compiled against these values depends on."""
-    return tuple("absent" if ref.value is ABSENT else value_key(ref.value) for ref in refs)
+    seen: dict[int, int] = {}
+    return tuple("absent" if ref.value is ABSENT else value_key(ref.value, seen) for ref in refs)

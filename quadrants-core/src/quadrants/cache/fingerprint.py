@@ -143,10 +143,11 @@ def _class_key(value: type, seen: dict[int, int]) -> object:
 
 
 def _array_key(value: np.ndarray, seen: dict[int, int]) -> object:
-    """Arrays are arguments of compiled code, never constants of it: the type is all that it depends on."""
+    """Arrays are arguments of compiled code, never constants of it: it depends on the type, and on which are the same array."""
     flags = value.flags
     layout = "C" if flags.c_contiguous else "F" if flags.f_contiguous else "A"
-    return ("array", value.dtype.str, value.ndim, layout, flags.writeable, flags.aligned)
+    number = seen.setdefault(id(value), len(seen))
+    return ("array", value.dtype.str, value.ndim, layout, flags.writeable, flags.aligned, number)
 
 
 def _named_key(value: Any, seen: dict[int, int]) -> object:

@@ -184,20 +184,14 @@ class Store:
 
     def _files(self) -> Iterator[tuple[float, int, str]]:
         """(time of use, size, path) of each file; temporary files left behind are removed on the way."""
-        for folder in self._folders():
-            for entry in _scan(folder):
-                try:
-                    stat = entry.stat(follow_symlinks=False)
-                except OSError:
-                    continue
-                yield stat.st_mtime, stat.st_size, entry.path
-
-    def _folders(self) -> Iterator[str]:
-        now = time.time()
         for entry in _scan(self.folder):
             if entry.is_dir(follow_symlinks=False):
-                yield entry.path
-            elif entry.name.startswith("tmp-") and now - entry.stat(follow_symlinks=False).st_mtime > _STALE:
+                yield from (found for inner in _scan(entry.path) if (found := _stat(inner)) is not None)
+            elif (
+                entry.name.startswith("tmp-")
+                and (found := _stat(entry)) is not None
+                and time.time() - found[0] > _STALE
+            ):
                 _ignore_os_error(os.unlink, entry.path)
 
     def info(self) -> Info:
@@ -247,6 +241,15 @@ def _scan(folder: str) -> list[os.DirEntry[str]]:
             return list(entries)
     except OSError:
         return []
+
+
+def _stat(entry: os.DirEntry[str]) -> tuple[float, int, str] | None:
+    """(time of use, size, path); None if another process has removed it."""
+    try:
+        stat = entry.stat(follow_symlinks=False)
+    except OSError:
+        return None
+    return stat.st_mtime, stat.st_size, entry.path
 
 
 def _ignore_os_error(call: object, *args: object) -> None:

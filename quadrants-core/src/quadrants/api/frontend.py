@@ -1,0 +1,162 @@
+"""Everything between a request and LLVM: inference, passes, lowering, the entry.
+
+Takes a request; gives the text of one LLVM module and what goes with it. Imported only when something is compiled. Runs under
+the front end's lock.
+"""
+
+from __future__ import annotations
+
+import builtins
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from quadrants.api.results import convert_result
+from quadrants.api.stored import HiddenAt
+from quadrants.cache.dependencies import CellRef, GlobalRef, Ref, Roots
+from quadrants.diagnostics import Code, Decision, InternalError
+from quadrants.host.entry import emit_entry
+from quadrants.host.layout import native_call_supported
+from quadrants.host.spec import EntrySpec, Hidden, Source
+from quadrants.host.target import host_target
+from quadrants.infer import infer_module
+from quadrants.infer.emitter import Options as InferOptions
+from quadrants.infer.engine import Dependency
+from quadrants.ir import Module
+from quadrants.ir.text import print_module
+from quadrants.lower.abi import Site
+from quadrants.lower.context import LowerOptions
+from quadrants.lower.module import lower_module
+from quadrants.passes import pipeline
+from quadrants.passes.context import PassOptions
+
+if TYPE_CHECKING:
+    from quadrants.api.compile import Request
+
+
+_RUNS_PYTHON = ("pycall", "poll")  # a poll runs signal handlers
+
+
+@dataclass(frozen=True, slots=True)
+class FrontEnd:
+    """What the front end made of a request."""
+
+    text: str
+    spec: EntrySpec
+    sites: tuple[Site, ...]
+    classes: tuple[str, ...]
+    refs: tuple[Ref, ...]
+    hidden: tuple[HiddenAt, ...]
+    decisions: tuple[Decision, ...]
+    module: Module
+
+    def ir_text(self) -> str:
+        """The intermediate representation after all passes."""
+        return print_module(self.module)
+
+
+def run(request: Request) -> FrontEnd:
+    """All of the front end."""
+    options = request.options
+    typed = infer_module(
+        request.function, request.param_types, InferOptions(options.fp, options.boundscheck, options.debug)
+    )
+    result = typed.result_type
+    if request.result is not None:
+        result = convert_result(typed.module, result, request.result)
+    decisions = pipeline.run(typed.module, PassOptions(bounds_checks=options.boundscheck))
+    lowered = lower_module(typed.module, LowerOptions(native_f16=host_target().native_f16, holds_gil=not options.nogil))
+    refs = (*map(_ref, typed.dependencies), *_absent_globals(request.function, typed.dependencies))
+    hidden = tuple(_find(array, refs) for array in typed.hidden)
+    sources = [_source(at, refs) for at in hidden]
+    live = {at[0] for at, source in zip(hidden, sources) if source is not Source.OBJECT}
+    watched = [ref for index, ref in enumerate(refs) if index not in live]
+    spec = EntrySpec(
+        name=f"qd.{request.function.__qualname__}",
+        kernel=lowered.entry_symbol,
+        params=request.arg_types,
+        result=result,
+        hidden=tuple(Hidden(type_, source) for type_, source in zip(typed.hidden_types, sources, strict=True)),
+        dicts=_count(id(ref.namespace) for ref in watched if isinstance(ref, GlobalRef)),
+        cells=_count(id(ref.cell) for ref in watched if isinstance(ref, CellRef)),
+        direct=not request.function.__code__.co_kwonlyargcount,
+        nogil=options.nogil,
+        recursive=any(f.attrs.get("recursive") for f in typed.module.functions.values()),
+        calls_python=any(op.name in _RUNS_PYTHON for f in typed.module.functions.values() for op in f.body.walk()),
+        native=native_call_supported(),
+    )
+    entry = emit_entry(spec)
+    text = lowered.full_text(entry.text, entry.declarations)
+    return FrontEnd(
+        text,
+        spec,
+        tuple(lowered.sites),
+        tuple(lowered.classes),
+        refs,
+        hidden,
+        (*typed.decisions, *decisions),
+        typed.module,
+    )
+
+
+def _ref(dependency: Dependency) -> Ref:
+    """A dependency of inference, as the cache knows it."""
+    if dependency.cell is not None:
+        return CellRef(dependency.cell)
+    assert dependency.namespace is not None
+    return GlobalRef(dependency.namespace, dependency.name)
+
+
+def _absent_globals(function: types.FunctionType, dependencies: Iterable[Dependency]) -> list[Ref]:
+    """The builtins that the functions of the call tree may name: a global of that name would hide them."""
+    roots = Roots([function])
+    for dependency in dependencies:
+        roots.add(dependency.value)
+    found = {}
+    for root in roots.functions:
+        namespace = root.__globals__
+        for name in sorted(names_in(root.__code__)):
+            if name not in namespace and hasattr(builtins, name):
+                found[id(namespace), name] = GlobalRef(namespace, name)
+    return list(found.values())
+
+
+def names_in(code: types.CodeType) -> set[str]:
+    """Every name in the code and in code inside it."""
+    inner = (constant for constant in code.co_consts if isinstance(constant, types.CodeType))
+    return set(code.co_names).union(*map(names_in, inner))
+
+
+def _find(array: np.ndarray, refs: Sequence[Ref]) -> HiddenAt:
+    """The dependency that holds an array, and the way to it through tuples."""
+    for index, ref in enumerate(refs):
+        path = _path(ref.value, array)
+        if path is not None:
+            return index, path
+    raise InternalError(Code.INTERNAL, "a global array is in no dependency")
+
+
+def _path(value: object, array: np.ndarray) -> tuple[int, ...] | None:
+    if value is array:
+        return ()
+    for index, item in enumerate(value if isinstance(value, tuple) else ()):
+        path = _path(item, array)
+        if path is not None:
+            return (index, *path)
+    return None
+
+
+def _source(at: HiddenAt, refs: Sequence[Ref]) -> Source:
+    """How a hidden argument is found at a call: by its name, unless it is in a tuple or has several names."""
+    index, path = at
+    value = refs[index].value
+    if path or sum(ref.value is value for ref in refs) > 1:
+        return Source.OBJECT
+    return Source.CELL if isinstance(refs[index], CellRef) else Source.GLOBAL
+
+
+def _count(identities: Iterable[int]) -> int:
+    return len(set(identities))
