@@ -319,7 +319,8 @@ def _call_specialisation(w: FunctionWalk, spec: Specialisation, leaves: list[Val
     leaf_types = result.leaves()
     if not leaf_types and spec.pure:
         return rebuild(result, iter(()))
-    op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types)
+    attrs = {"nothrow": True} if spec.nothrow else {}
+    op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types, **attrs)
     return rebuild(result, iter(op.results))
 
 

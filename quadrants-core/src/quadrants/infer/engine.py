@@ -64,6 +64,7 @@ class Specialisation:
     busy: bool = True
     recursive: bool = False
     pure: bool = False
+    nothrow: bool = False
     hidden: dict[int, Value] = field(default_factory=dict)
 
 
@@ -145,6 +146,7 @@ class Engine:
             if not spec.recursive or (result is not None and result == spec.result):
                 spec.result = result
                 spec.pure = not spec.recursive and _is_pure(self, function)
+                spec.nothrow = not spec.recursive and not any(op.defn.raises(op) for op in function.body.walk())
                 if spec.recursive:
                     function.attrs["recursive"] = True
                 return

@@ -515,8 +515,8 @@ class FunctionWalk(ControlWalk):
     def _finish(self, entry: bool) -> Type | None:
         """Close the returns with the common type."""
         result: Type | None = None
-        for _, value, _ in self.returns:
-            result = value.type if result is None else join_types(result, value.type)
+        for end in self.returns:
+            result = end.value.type if result is None else join_types(result, end.value.type)
         if result is None:
             return None
         if entry:
@@ -529,10 +529,10 @@ class FunctionWalk(ControlWalk):
                     types=[("returned", kind) for kind in result.kinds],
                     hint="Return the same type on every path.",
                 )
-        for region, value, loc in self.returns:
-            self.b.loc = loc
-            with self.b.into(region):
-                self.b.op("return", *convert(self.b, value, result).leaves)
+        for end in self.returns:
+            self.b.loc = end.loc
+            with self.b.into(end.region):
+                self.b.op("return", *convert(self.b, end.value, result).leaves)
         return result
 
 

@@ -182,7 +182,8 @@ def _floor(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) ->
             nonzero = w.b.value("cmp", divisor, w.b.const(0.0, result.machine), pred="ne")
             _check_divisor(w, y, nonzero, _FLOAT_ZERO[symbol])
         name = _FLOOR_LIBRARY[symbol, result.weak]
-        return w.call_library(f"scalars:{name}", Num(result, w.cast(x, result)), Num(result, divisor))
+        value = w.call_library(f"scalars:{name}", Num(result, w.cast(x, result)), Num(result, divisor))
+        return Num(result, w.cast(value, result))
     attrs = {}
     if isinstance(y, Const) and y.value:
         attrs["nonzero"] = True

@@ -53,6 +53,16 @@ def _elementary(name: str, complex_name: str | None = None) -> Body:
     return body
 
 
+def _complex_call(name: str, complex_name: str | None) -> Callable[[Emitter, Abstract], Abstract] | None:
+    """How `np.name` of a complex array is computed: the library's function, element by element, since it may raise."""
+    if complex_name is None:
+        return None
+    from quadrants.library import complexes  # loaded when a program has complex arrays
+
+    function = getattr(complexes, complex_name)
+    return lambda w, x: w.call_library("elementwise:apply", Const(function), x)
+
+
 def _rounding(name: str) -> Body:
     """floor, ceil, trunc, rint: integers stay as they are."""
 
@@ -327,7 +337,8 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
             args = tuple(rest)
         if len(args) != arity:
             fail(Code.BAD_ARGUMENTS, f"np.{name} takes {arity} argument{'s' if arity > 1 else ''} ({len(args)} given)")
-        result = apply(w, body, args)
+        complex_call = _complex_elementary(w, name, args)
+        result = apply(w, body, args) if complex_call is None else complex_call
         if dtype is not None and not (isinstance(dtype, Const) and dtype.value is None):
             scalar = python_builtins.convert.as_dtype(dtype)
             result = python_builtins.convert.to_sized(w, scalar, (result,))
@@ -339,6 +350,16 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
         return result
 
     return call
+
+
+def _complex_elementary(w: Emitter, name: str, args: tuple[Abstract, ...]) -> Abstract | None:
+    if name not in _ELEMENTARY:
+        return None
+    value = w.unwrap(args[0])
+    if not (isinstance(value, Arr) and value.array.dtype.is_complex and value.array.ndim):
+        return None
+    call = _complex_call(*_ELEMENTARY[name])
+    return None if call is None else call(w, value)
 
 
 def _where_call(w: Emitter, args: tuple[Abstract, ...], keywords: dict[str, Abstract]) -> Abstract:

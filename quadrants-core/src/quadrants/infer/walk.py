@@ -37,6 +37,15 @@ class Exit:
 
 
 @dataclass(slots=True)
+class Return:
+    """A return: its region is open until the type of the result is known."""
+
+    region: Region
+    value: Abstract
+    loc: Loc | None
+
+
+@dataclass(slots=True)
 class Target:
     """Where `Exit` or `Continue` of a label go."""
 
@@ -68,7 +77,7 @@ class ControlWalk(Emitter):
         super().__init__(builder, options)
         self.env: Env | None = Env()
         self.labels: dict[int, list[Target]] = {}
-        self.returns: list[tuple[Region, Abstract, Loc | None]] = []
+        self.returns: list[Return] = []
         self.mirrors: list[Mirror] = []
         self.facts: dict[Value, Fact] = {}
         self.solved: dict[object, dict[str, Type]] = {}
@@ -247,7 +256,7 @@ class ControlWalk(Emitter):
         self, base: Env, region: Region, target: Target, end: Exit | None, live: Iterable[str] | None
     ) -> None:
         if not target.exits:
-            self.b.region.ops.extend(region.ops)
+            self._splice(region)
             self.env = None if end is None else end.env
             return
         label: dict[str, object] = {"label": target.label}
@@ -255,6 +264,16 @@ class ControlWalk(Emitter):
         if end is not None:
             ends.append((end, "yield", {}))
         self._join(base, "block", [], [region], ends, label, live)
+
+    def _splice(self, region: Region) -> None:
+        """Append the ops of a region to the present one, and move the ends that are open there."""
+        here = self.b.region
+        here.ops.extend(region.ops)
+        ends: list[Exit | Return] = [*self.returns]
+        ends += [exit_ for targets in self.labels.values() for target in targets for exit_ in target.exits]
+        for end in ends:
+            if end.region is region:
+                end.region = here
 
     def _targeting(self, label: int, target: Target, body: Callable[[], Exit | None]) -> Exit | None:
         self.labels.setdefault(label, []).append(target)
@@ -269,7 +288,7 @@ class ControlWalk(Emitter):
 
     def _return(self, node: nodes.Return) -> None:
         self.at(node.loc)
-        self.returns.append((self.b.region, self.pop(), self.b.loc))
+        self.returns.append(Return(self.b.region, self.pop(), self.b.loc))
         self.env = None
 
     def _raise(self, node: nodes.Raise) -> None:
@@ -434,7 +453,7 @@ class ControlWalk(Emitter):
         self.mirrors.pop()
         self.b.loc = loc
         if not any(op.defn.raises(op) for op in body.walk()):
-            self.b.region.ops.extend(body.ops)
+            self._splice(body)
             self.env = None if end is None else end.env
             return
         self._handler(node, base, mirror, body, end)
@@ -480,7 +499,7 @@ class ControlWalk(Emitter):
         self.b.loc = loc
         ends: list[tuple[Exit, str, dict[str, object]]] = [(e, "yield", {}) for e in (end, handled) if e is not None]
         if len(handler.ops) == 1 and handler.ops[0].name == "reraise" and handler.ops[0].operands == [exc]:
-            self.b.region.ops.extend(body.ops)  # a handler that only raises again
+            self._splice(body)  # a handler that only raises again
             self.env = None if end is None else end.env
             return
         self._join(base, "try", [], [body, handler], ends, {}, None)
