@@ -30,7 +30,9 @@ def infer_module(function: pytypes.FunctionType, arg_types: Sequence[Type], opti
     """
     engine = Engine(options, walk_function)
     internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
-    ref = FunctionRef(function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal)
+    ref = FunctionRef(
+        function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal
+    )
     assert len(arg_types) == len(parameter_names(function.__code__))
     spec = engine.specialise(ref, tuple(arg_types), entry=True)
     module = engine.finish(spec)

@@ -191,7 +191,11 @@ def select(w: Emitter, test: Value, x: Abstract, y: Abstract) -> Abstract:
     """`x if test else y` of values without side effects."""
     type_ = generalise(join_types(x.type, y.type))
     if isinstance(type_, ConflictType) or any(leaf.heap for leaf in type_.leaves()):
-        fail(Code.CANNOT_UNIFY, f"{describe(x)} and {describe(y)} have no common type", types=[("one", x.type), ("other", y.type)])
+        fail(
+            Code.CANNOT_UNIFY,
+            f"{describe(x)} and {describe(y)} have no common type",
+            types=[("one", x.type), ("other", y.type)],
+        )
     pairs = zip(convert_value(w.b, x, type_).leaves, convert_value(w.b, y, type_).leaves)
     return rebuild(type_, iter([w.b.value("select", test, a, b) for a, b in pairs]))
 

@@ -326,4 +326,3 @@ def _call_specialisation(w: FunctionWalk, spec: Specialisation, leaves: list[Val
 
 class NeverReturns(Exception):
     """The call that was emitted does not come back: what follows is unreachable."""
-

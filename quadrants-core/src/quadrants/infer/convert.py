@@ -146,7 +146,11 @@ def _scalar_argument(w: Emitter, args: tuple[Abstract, ...], name: str) -> Abstr
     if isinstance(value, Arr):
         size_one = value.array.ndim == 0
         if not size_one:
-            fail(Code.BAD_CONVERSION, f"{name}() takes a number, not an array of rank {value.array.ndim}", hint="Index it.")
+            fail(
+                Code.BAD_CONVERSION,
+                f"{name}() takes a number, not an array of rank {value.array.ndim}",
+                hint="Index it.",
+            )
         return Num(value.array.dtype, w.b.value("load", value.value, checked=False, wrap=False))
     if scalar_type(value) is None and not (isinstance(value, Const) and isinstance(value.value, str)):
         fail(Code.BAD_CONVERSION, f"{name}() takes a number, not {describe(value)}")
@@ -177,5 +181,3 @@ def astype(w: Emitter, value: Arr, dtype: Scalar) -> Abstract:
 
 def _load0(w: Emitter, value: Arr) -> Abstract:
     return Num(value.array.dtype, w.b.value("load", value.value, checked=False, wrap=False))
-
-

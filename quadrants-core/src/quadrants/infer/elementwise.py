@@ -129,7 +129,9 @@ def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
     if source is None:
         fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be assigned to elements of an array of {dtype}")
     if source.is_complex and not dtype.is_complex:
-        fail(Code.BAD_CONVERSION, f"complex numbers cannot be stored in an array of {dtype}", hint="Use .real or np.abs.")
+        fail(
+            Code.BAD_CONVERSION, f"complex numbers cannot be stored in an array of {dtype}", hint="Use .real or np.abs."
+        )
     if isinstance(value, Arr) and value.array.ndim > target.array.ndim:
         fail(
             Code.BAD_BROADCAST,

@@ -16,7 +16,7 @@ from quadrants.infer.values import Abstract, Const, Maybe, Num, Opt
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Region
-from quadrants.types import BOOL, I64, LiteralType, Scalar, TupleType, Type
+from quadrants.types import I64, LiteralType, Scalar, TupleType, Type
 from quadrants.types.promotion import integer_range, weak_of
 
 
@@ -182,10 +182,12 @@ def describe(value: Abstract | Type) -> str:
 
 
 def fail(
-    code: Code, message: str, *, hint: str | None = None, types: Sequence[tuple[str, Type]] = (), notes: Sequence[str] = ()
+    code: Code,
+    message: str,
+    *,
+    hint: str | None = None,
+    types: Sequence[tuple[str, Type]] = (),
+    notes: Sequence[str] = (),
 ) -> NoReturn:
     """Raise a compile error; the walk adds where."""
     raise CompileError(code, message, types=[(name, str(t)) for name, t in types], hint=hint, notes=notes)
-
-
-

@@ -204,7 +204,11 @@ def _is_pure(engine: Engine, function: Function) -> bool:
         if op.name == "call":
             if not by_name[str(op.attrs["callee"])].pure:
                 return False
-        elif op.name in ("loop", "for") or op.defn.raises(op) or op.defn.effects & ~(Effect.CONTROL | Effect.READS | Effect.RAISES):
+        elif (
+            op.name in ("loop", "for")
+            or op.defn.raises(op)
+            or op.defn.effects & ~(Effect.CONTROL | Effect.READS | Effect.RAISES)
+        ):
             return False
     return True
 

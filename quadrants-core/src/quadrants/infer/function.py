@@ -25,7 +25,6 @@ from quadrants.infer.values import (
     Exc,
     ListDisplay,
     Maybe,
-    Method,
     NewExc,
     Num,
     Sequence_,
@@ -164,7 +163,9 @@ class FunctionWalk(ControlWalk):
 
     def _exception_argument(self, value: Abstract) -> Abstract:
         if any(leaf.heap for leaf in value.type.leaves()):
-            fail(Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception", hint="Pass numbers or text.")
+            fail(
+                Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception", hint="Pass numbers or text."
+            )
         return value
 
     # code
@@ -590,7 +591,9 @@ _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
 
 
 def _unsupported(inst: Inst) -> None:
-    code, text = _UNSUPPORTED.get(inst.op, (Code.UNSUPPORTED_SYNTAX, f"the operation {inst.op.value} cannot be compiled"))
+    code, text = _UNSUPPORTED.get(
+        inst.op, (Code.UNSUPPORTED_SYNTAX, f"the operation {inst.op.value} cannot be compiled")
+    )
     fail(code, text)
 
 

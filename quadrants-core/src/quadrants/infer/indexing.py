@@ -106,7 +106,9 @@ def _is_mask(item: Abstract) -> bool:
 
 
 def _is_index_array(item: Abstract) -> bool:
-    return (isinstance(item, Arr) and item.array.dtype.is_integer and item.array.ndim > 0) or isinstance(item, ListDisplay)
+    return (isinstance(item, Arr) and item.array.dtype.is_integer and item.array.ndim > 0) or isinstance(
+        item, ListDisplay
+    )
 
 
 def _only(items: tuple[Abstract, ...]) -> Abstract:
@@ -145,7 +147,12 @@ def _expand(array: ArrayType, items: tuple[Abstract, ...]) -> tuple[Abstract, ..
     """The items with the ellipsis, and what is left out at the end, written out as full slices."""
     full = SliceValue(Const(None), Const(None), Const(None))
     for item in items:
-        valid = _is_integer(item) or isinstance(item, SliceValue) or _is_constant(item, None) or _is_constant(item, Ellipsis)
+        valid = (
+            _is_integer(item)
+            or isinstance(item, SliceValue)
+            or _is_constant(item, None)
+            or _is_constant(item, Ellipsis)
+        )
         if not valid:
             fail(
                 Code.BAD_INDEX,
@@ -178,7 +185,9 @@ class _ViewShape:
     offset: Value
     dims: list[Value] = field(default_factory=list)
     strides: list[Value] = field(default_factory=list)
-    kinds: list[str] = field(default_factory=list)  # of the base's axes, in order: "i", "full", "part", "step"; "n" is new
+    kinds: list[str] = field(
+        default_factory=list
+    )  # of the base's axes, in order: "i", "full", "part", "step"; "n" is new
 
 
 def make_view(w: Emitter, base: Arr, items: tuple[Abstract, ...], origin: object) -> Arr:
@@ -238,7 +247,12 @@ def slice_bounds(w: Emitter, item: SliceValue, n: Value) -> tuple[Value, Value, 
     stop_none = Const(None) if _is_constant(item.stop, None) else Num(I64, w.integer(item.stop, "a slice bound"))
     bounds = w.call_library("indexing:slice_bounds", start_none, stop_none, Num(I64, step), Num(I64, n))
     assert isinstance(bounds, Tup)
-    return w.integer(bounds.items[0]), w.integer(bounds.items[1]), step, step_const if isinstance(step_const, int) else None
+    return (
+        w.integer(bounds.items[0]),
+        w.integer(bounds.items[1]),
+        step,
+        step_const if isinstance(step_const, int) else None,
+    )
 
 
 def _clamp_up(w: Emitter, bound: Abstract, n: Value, default: Value) -> Value:
@@ -275,4 +289,3 @@ def _view_layout(base: ArrayType, kinds: list[str]) -> str:
         seen_slice = seen_slice or kind in ("full", "part")
     rank = sum(kind != "i" for kind in kinds)
     return base.layout if rank > 1 else "C"
-

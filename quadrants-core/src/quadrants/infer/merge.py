@@ -76,9 +76,7 @@ def join_types(a: Type, b: Type) -> Type:
 
 
 def _conflict(a: Type, b: Type) -> Type:
-    kinds = tuple(
-        dict.fromkeys(k for t in (a, b) for k in (t.kinds if isinstance(t, ConflictType) else (t,)))
-    )
+    kinds = tuple(dict.fromkeys(k for t in (a, b) for k in (t.kinds if isinstance(t, ConflictType) else (t,))))
     return ConflictType(tuple(sorted(kinds, key=str)))
 
 

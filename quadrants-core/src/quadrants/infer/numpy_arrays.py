@@ -24,7 +24,9 @@ Args = tuple[Abstract, ...]
 Keywords = dict[str, Abstract]
 
 
-def arguments(name: str, parameters: tuple[str, ...], args: Args, keywords: Keywords, needed: int = 1) -> dict[str, Abstract]:
+def arguments(
+    name: str, parameters: tuple[str, ...], args: Args, keywords: Keywords, needed: int = 1
+) -> dict[str, Abstract]:
     """The arguments by name; None where absent. Raises CompileError like a wrong call."""
     if len(args) > len(parameters):
         fail(Code.BAD_ARGUMENTS, f"{name}() takes at most {len(parameters)} arguments ({len(args)} given)")
@@ -151,13 +153,19 @@ def reshape(w: Emitter, value: Arr, dims: list[Value], shape: list[Abstract]) ->
 
 
 def _infer_dimension(w: Emitter, total: Value, dims: list[Value], shape: list[Abstract]) -> list[Value]:
-    unknown = [k for k, part in enumerate(shape) if isinstance(part, Const) and isinstance(part.value, int) and part.value < 0]
+    unknown = [
+        k for k, part in enumerate(shape) if isinstance(part, Const) and isinstance(part.value, int) and part.value < 0
+    ]
     if len(unknown) > 1:
         fail(Code.BAD_SHAPE, "can only specify one unknown dimension")
     v = w.b.value
     for k, part in enumerate(shape):
         if not isinstance(part, Const):
-            w.check(v("cmp", dims[k], w.b.i64(0), pred="ge"), ValueError, "a dimension of reshape is negative (-1 has to be a literal)")
+            w.check(
+                v("cmp", dims[k], w.b.i64(0), pred="ge"),
+                ValueError,
+                "a dimension of reshape is negative (-1 has to be a literal)",
+            )
     if not unknown:
         return dims
     known = w.b.i64(1)

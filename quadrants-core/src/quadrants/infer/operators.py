@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-
 from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, indexing, scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
@@ -12,7 +11,6 @@ from quadrants.infer.merge import Number
 from quadrants.infer.values import Abstract, Arr, Const, Exc, ListDisplay, Num, Opt, Sequence_, Str, Text, Tup
 from quadrants.ir import Value
 from quadrants.types import PYBOOL, FormatHole, FormatType
-
 
 
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
@@ -32,7 +30,9 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
         Code.BAD_OPERAND,
         f"unsupported operand types for {symbol}: {describe(x)} and {describe(y)}",
         types=[("left", x.type), ("right", y.type)],
-        hint="Tuples do not add element by element: make them arrays with np.array(...)." if isinstance(x, Tup) else None,
+        hint="Tuples do not add element by element: make them arrays with np.array(...)."
+        if isinstance(x, Tup)
+        else None,
     )
 
 
@@ -66,7 +66,11 @@ def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
     if not isinstance(sequence, (Tup, ListDisplay)) and not (isinstance(sequence, Const) and is_text(sequence)):
         return None
     if not (isinstance(count, Const) and isinstance(count.value, int)):
-        fail(Code.NOT_CONSTANT, "a sequence can be repeated only a constant number of times", hint="Use np.full or np.tile.")
+        fail(
+            Code.NOT_CONSTANT,
+            "a sequence can be repeated only a constant number of times",
+            hint="Use np.full or np.tile.",
+        )
     if isinstance(sequence, Const):
         return Const(sequence.value * count.value)  # type: ignore[operator]
     return type(sequence)(sequence.items * count.value)
@@ -93,7 +97,9 @@ def is_text(value: Abstract) -> bool:
     return isinstance(value, (Text, Str)) or (isinstance(value, Const) and isinstance(value.value, str))
 
 
-def text_parts(value: Abstract, conversion: str = "", spec: str = "") -> tuple[list[str | FormatHole], tuple[Value, ...]]:
+def text_parts(
+    value: Abstract, conversion: str = "", spec: str = ""
+) -> tuple[list[str | FormatHole], tuple[Value, ...]]:
     """A value as a part of a string made at run time."""
     if isinstance(value, Const) and not conversion and not spec and isinstance(value.value, str):
         return [value.value], ()
@@ -294,5 +300,3 @@ def unary(w: Emitter, symbol: str, value: Abstract) -> Abstract:
     if scalar_type(value) is None:
         fail(Code.BAD_OPERAND, f"bad operand type for unary {symbol}: {describe(value)}")
     return scalars.unary(w, symbol, value)
-
-

@@ -355,7 +355,9 @@ def _compare_integers(
     big = narrow.machine
     plain = v("cmp", w.cast(x, big), w.cast(y, big), pred=_PREDICATE[symbol])
     left_is_less = signed is x
-    if_negative = symbol == "!=" or (symbol in ("<", "<=") and left_is_less) or (symbol in (">", ">=") and not left_is_less)
+    if_negative = (
+        symbol == "!=" or (symbol in ("<", "<=") and left_is_less) or (symbol in (">", ">=") and not left_is_less)
+    )
     return v("select", negative, w.b.bool(if_negative), plain)
 
 

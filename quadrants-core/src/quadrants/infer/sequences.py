@@ -217,7 +217,9 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     items = static_items(w, iterable)
     if items is not None:
         if len(items) > MAX_UNROLLED:
-            fail(Code.TOO_LARGE, f"a loop over {len(items)} items of a tuple is too long to unroll", hint="Use an array.")
+            fail(
+                Code.TOO_LARGE, f"a loop over {len(items)} items of a tuple is too long to unroll", hint="Use an array."
+            )
         w.unrolled_loop(node, items)
         return
     if isinstance(iterable, Sequence_) and iterable.kind == "range":
@@ -273,5 +275,3 @@ def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstrac
         w.check(many, ValueError, f"too many values to unpack (expected {n})")
         return tuple(item(w, value, w.b.i64(k)) for k in range(n))
     fail(Code.BAD_UNPACK, f"{describe(value)} cannot be unpacked: its length is not known")
-
-

@@ -205,7 +205,9 @@ def _fmod(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
         return Num(to, v("rem", a, b))
     rest = v("mod", a, b)  # floor semantics; C's remainder has the sign of the dividend
     zero = w.b.const(0, to)
-    wrong = v("and", v("cmp", rest, zero, pred="ne"), v("xor", v("cmp", a, zero, pred="lt"), v("cmp", b, zero, pred="lt")))
+    wrong = v(
+        "and", v("cmp", rest, zero, pred="ne"), v("xor", v("cmp", a, zero, pred="lt"), v("cmp", b, zero, pred="lt"))
+    )
     return Num(to, v("select", wrong, v("sub", rest, b), rest) if to.is_signed else rest)
 
 

@@ -423,9 +423,7 @@ _REBUILD = {
     ListType: lambda t, leaves: ListDisplay(tuple(rebuild(item, leaves) for item in t.items)),
     OptionalType: lambda t, leaves: Opt(next(leaves), rebuild(t.item, leaves)),
     MaybeType: lambda t, leaves: Maybe(next(leaves), rebuild(t.item, leaves)),
-    SliceType: lambda t, leaves: SliceValue(
-        rebuild(t.start, leaves), rebuild(t.stop, leaves), rebuild(t.step, leaves)
-    ),
+    SliceType: lambda t, leaves: SliceValue(rebuild(t.start, leaves), rebuild(t.stop, leaves), rebuild(t.step, leaves)),
     FormatType: _rebuild_text,
     type(STR): lambda t, leaves: Str(next(leaves)),
     type(EXC): lambda t, leaves: Exc(next(leaves)),

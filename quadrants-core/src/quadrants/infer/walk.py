@@ -218,9 +218,7 @@ class ControlWalk(Emitter):
             self.b.op(terminator, *values, **attrs)
         self.b.loc = after
 
-    def _merge_plan(
-        self, base: Env, envs: list[Env], live: Iterable[str] | None
-    ) -> tuple[Env, list[tuple[str, Type]]]:
+    def _merge_plan(self, base: Env, envs: list[Env], live: Iterable[str] | None) -> tuple[Env, list[tuple[str, Type]]]:
         """The environment after the merge, and the slots (locals, and "#n" for stack slots) that get a new value.
 
         A slot keeps its value if that is what it was before the op, or if nothing of it is in registers: registers defined
@@ -239,7 +237,7 @@ class ControlWalk(Emitter):
                 merged.locals[name] = values[0]
             else:
                 slots.append((name, _join_values(values)))
-        for position, value in enumerate(first.stack):
+        for position in range(len(first.stack)):
             values = [env.stack[position] for env in envs]
             if not _unchanged(values, base.stack[position] if position < len(base.stack) else None):
                 slots.append((f"#{position}", _join_values(values)))
@@ -249,7 +247,9 @@ class ControlWalk(Emitter):
         base = self.live_env
         target = Target(self.fresh_label())
         region = Region()
-        end = self._targeting(node.label, target, lambda: self.in_region(region, base.copy(), lambda: self.walk(node.body)))
+        end = self._targeting(
+            node.label, target, lambda: self.in_region(region, base.copy(), lambda: self.walk(node.body))
+        )
         self._finish_block(base, region, target, end, node.live)
 
     def _finish_block(
