@@ -104,6 +104,7 @@ def test_quoted_strings(text: str) -> None:
         ('literal<"it\'s">', LiteralType("it's")),
         ("literal<(1,)>", LiteralType((1,))),
         ("literal<((1+2j), 2j, -nan)>", LiteralType(((1 + 2j), 2j, float("nan")))),
+        ("literal<(0j,)>", LiteralType((0j,))),
         ("slice<pyint, none, none>", SliceType(PYINT, NONE, NONE)),
     ],
 )

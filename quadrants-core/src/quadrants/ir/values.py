@@ -126,7 +126,7 @@ class InterpArray:
 
 
 def contiguous_strides(dims: Sequence[int], itemsize: int, layout: str = "C") -> tuple[int, ...]:
-    """The strides of a new array. As NumPy has it, a dimension of 0 counts as 1."""
+    """The strides of a new array; a dimension of 0 counts as 1."""
     order = reversed(dims) if layout == "C" else iter(dims)
     strides = list(itertools.accumulate((max(dim, 1) for dim in order), lambda a, b: a * b, initial=itemsize))[:-1]
     return tuple(reversed(strides)) if layout == "C" else tuple(strides)

@@ -35,7 +35,7 @@ _STRING = re.compile(r"""[bB]?(?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*")""")
 _INTEGER = re.compile(r"-?\d+")
 _REAL = r"(?:nan|inf|\d+(?:\.\d+)?(?:e[+-]?\d+)?)"
 _NUMBER = re.compile(rf"-?{_REAL}")
-_COMPLEX = re.compile(rf"\(?(?:-?{_REAL}[+-])?-?{_REAL}j\)?")
+_COMPLEX = re.compile(rf"\(-?{_REAL}[+-]{_REAL}j\)|-?{_REAL}j")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\x00"}
 

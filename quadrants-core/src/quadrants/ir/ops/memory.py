@@ -229,7 +229,7 @@ DEFS = (
         attrs=(Attr("type", AttrKind.TYPE), Attr("zero", AttrKind.BOOL, required=False, default=False)),
         doc="A new contiguous array. ValueError for a negative dimension, MemoryError when too large or when there is no memory. "
         "Elements are 0 if `zero`, else "
-        "undefined until written. Strides as NumPy has them: a dimension of 0 counts as 1.",
+        "undefined until written. In strides, a dimension of 0 counts as 1.",
         derivative="alloc of the derivative's array, zeroed",
     ),
     OpDef(
