@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import types as pytypes
 from collections.abc import Callable, Sequence
 
@@ -22,6 +23,7 @@ from quadrants.infer.values import (
     Conflict,
     ConflictType,
     Const,
+    DictDisplay,
     Exc,
     ListDisplay,
     Maybe,
@@ -253,8 +255,29 @@ class FunctionWalk(ControlWalk):
             )
         self._store_local(name)
 
+    def _build_map(self, n: int) -> None:
+        parts = self._take(2 * n)
+        self._push_dict(parts[::2], parts[1::2])
+
+    def _build_const_map(self, keys: tuple[object, ...]) -> None:
+        self._push_dict(tuple(Const(key) for key in keys), self._take(len(keys)))
+
+    def _push_dict(self, keys: tuple[Abstract, ...], items: tuple[Abstract, ...]) -> None:
+        constants = tuple(key.value for key in keys if isinstance(key, Const))
+        if not self._in_assertion or len(constants) != len(keys):
+            fail(Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code", hint="Use a tuple or a named tuple.")
+        self.push(DictDisplay(constants, items))
+
+    @property
+    def _in_assertion(self) -> bool:
+        """Whether the function has `assert` statements that pytest has rewritten."""
+        return "@pytest_ar" in self.ref.code.co_names
+
     def _load_global(self, name: str) -> None:
         namespace = self.ref.globals
+        if name in ("@py_builtins", "@pytest_ar"):
+            self.push(Const(importlib.import_module("quadrants.library.assertions")))
+            return
         if name in namespace:
             value = namespace[name]
             if not self.ref.internal:
@@ -578,8 +601,6 @@ _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
     Opcode.YIELD: (Code.UNSUPPORTED_YIELD, "a generator cannot be compiled"),
     Opcode.IMPORT_NAME: (Code.UNSUPPORTED_IMPORT, "an import inside a compiled function"),
     Opcode.BUILD_SET: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
-    Opcode.BUILD_MAP: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
-    Opcode.BUILD_CONST_MAP: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
     Opcode.STORE_GLOBAL: (Code.UNSUPPORTED_GLOBAL_STORE, "a global cannot be assigned in compiled code"),
     Opcode.DELETE_SUBSCR: (Code.UNSUPPORTED_DELETE, "items cannot be deleted in compiled code"),
     Opcode.LOAD_BUILD_CLASS: (Code.UNSUPPORTED_CLASS, "a class cannot be defined in compiled code"),
@@ -636,6 +657,8 @@ _INSTS: dict[Opcode, Callable[[FunctionWalk, object], None]] = {  # type: ignore
     Opcode.BUILD_SLICE: _W._build_slice,
     Opcode.BUILD_TUPLE: lambda w, n: w.push(Tup(w._take(n))),  # type: ignore[arg-type]
     Opcode.BUILD_LIST: lambda w, n: w.push(ListDisplay(w._take(n))),  # type: ignore[arg-type]
+    Opcode.BUILD_MAP: _W._build_map,
+    Opcode.BUILD_CONST_MAP: _W._build_const_map,
     Opcode.BUILD_STRING: _W._build_string,
     Opcode.CONVERT: _W._convert,
     Opcode.FORMAT: _W._format,

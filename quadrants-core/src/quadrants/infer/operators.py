@@ -8,7 +8,7 @@ from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, indexing, scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
-from quadrants.infer.values import Abstract, Arr, Const, Exc, ListDisplay, Num, Opt, Sequence_, Str, Text, Tup
+from quadrants.infer.values import Abstract, Arr, Const, DictDisplay, Exc, ListDisplay, Num, Opt, Sequence_, Str, Text, Tup
 from quadrants.ir import Value
 from quadrants.types import PYBOOL, FormatHole, FormatType
 
@@ -77,10 +77,24 @@ def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
 
 
 def _format_percent(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
+    if is_text(x) and isinstance(y, DictDisplay):
+        return _format_with_names(x, y)
     values = y.items if isinstance(y, Tup) else (y,)
     if isinstance(x, Const) and isinstance(x.value, str) and all(isinstance(v, Const) for v in values):
         return Const(x.value % tuple(v.value for v in values))  # type: ignore[union-attr]
     return None
+
+
+def _format_with_names(x: Abstract, y: DictDisplay) -> Abstract | None:
+    """`text % {name: constant}`: fills the literal parts of the text."""
+    names = {key: item.value for key, item in zip(y.keys, y.items) if isinstance(item, Const)}
+    if len(names) != len(y.items):
+        return None
+    if isinstance(x, Const):
+        return Const(x.value % names)  # type: ignore[operator]
+    if not isinstance(x, Text):
+        return None
+    return Text(FormatType(tuple(p % names if isinstance(p, str) else p for p in x.format.parts)), x.values)
 
 
 _SEQUENCES: dict[str, Callable[[Emitter, Abstract, Abstract], Abstract | None]] = {

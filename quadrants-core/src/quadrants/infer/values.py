@@ -134,6 +134,22 @@ class ListType(Type):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class DictDisplay(Abstract):
+    """A dict written out in the program, as long as it only fills a `%` format."""
+
+    keys: tuple[object, ...]
+    items: tuple[Abstract, ...]
+
+    @property
+    def type(self) -> Type:
+        return ListType(tuple(item.type for item in self.items))
+
+    @property
+    def leaves(self) -> tuple[Value, ...]:
+        return tuple(leaf for item in self.items for leaf in item.leaves)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Opt(Abstract):
     """None, or `item` where the flag is true."""
 
