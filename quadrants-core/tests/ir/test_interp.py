@@ -377,10 +377,15 @@ def test_depth_is_limited_and_recursion_works() -> None:
 
 def test_views_of_one_array_share_a_block() -> None:
     base = np.arange(12.0).reshape(3, 4)
-    importer = Importer()
+    windows = np.lib.stride_tricks.sliding_window_view(base.reshape(-1), 4)
+    other = np.arange(3.0)
+    importer = Importer([base.T, base[1], windows, other])
+    c = importer.array(ArrayType(F64, 2, "A"), windows)
+    d = importer.array(ArrayType(F64, 1), other)
+    assert d.block is not c.block and np.array_equal(c.numpy(), windows)
     a = importer.array(ArrayType(F64, 2, "A"), base.T)
     b = importer.array(ArrayType(F64, 1, "A"), base[1])
-    assert a.block is b.block and a.bounds() == (0, 96) and b.bounds() == (32, 64)
+    assert a.block is b.block is c.block and a.bounds() == (0, 96) and b.bounds() == (32, 64)
     assert np.array_equal(a.numpy(), base.T)
 
 

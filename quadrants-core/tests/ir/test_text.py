@@ -11,6 +11,7 @@ from quadrants.ir import Function, Loc, Module, Region, Scope, Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.equal import difference, equal
 from quadrants.ir.parser import TextError, parse_function, parse_module
+from quadrants.ir.spec import verify
 from quadrants.ir.text import print_function, print_module
 from quadrants.types import F64, I64, LiteralType, TupleType
 
@@ -134,3 +135,12 @@ def test_difference_names_the_place() -> None:
         other = parse_module(text.replace(old, new))
         assert words in (difference(base, other) or ""), change
         assert not equal(base, other)
+
+
+def test_deep_nesting() -> None:
+    depth = 150
+    head, tail = "if %c {\n" * depth, "yield } else { yield }\n" * depth
+    module = parse_module(f"qir 1\nentry @f\nfunc @f(%c: bool) -> () {{\n{head}{tail}return\n}}")
+    verify(module)
+    assert len(list(module.functions["f"].body.walk())) == 3 * depth + 1
+    _round_trip(module)

@@ -109,10 +109,15 @@ class Region:
 
     def walk(self) -> Iterator[Op]:
         """Every op, nested ones included, in order (an op before the ops of its regions)."""
-        for op in self.ops:
-            yield op
-            for region in op.regions:
-                yield from region.walk()
+        stack = [iter(self.ops)]  # not recursion: a chain of `elif` nests as deep as it is long
+        while stack:
+            for op in stack[-1]:
+                yield op
+                if op.regions:
+                    stack.append(inner for region in op.regions for inner in region.ops)
+                    break
+            else:
+                stack.pop()
 
 
 @dataclass(eq=False, slots=True)

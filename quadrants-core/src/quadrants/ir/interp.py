@@ -71,7 +71,7 @@ def run(
     function = module.functions[module.entry if entry is None else entry]
     if len(args) != len(function.params):
         raise TypeError(f"{function.name} takes {len(function.params)} leaf values, not {len(args)}")
-    importer = Importer()
+    importer = Importer(arg for arg in args if isinstance(arg, np.ndarray))
     values = tuple(imported(param.type, arg, importer) for param, arg in zip(function.params, args))
     machine = _Machine(module, host, max_steps, max_depth)
     limit = sys.getrecursionlimit()

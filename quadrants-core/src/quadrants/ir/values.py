@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from quadrants.types.dtypes import dtype_of
 
 #: What memory that was never written holds: no plausible number, and NaN as a float16.
 GARBAGE = 0xFD
+#: The largest array that a program may make in the interpreter.
+MAX_BYTES = 1 << 31
 
 
 class InterpError(Exception):
@@ -143,32 +145,54 @@ def new_array(type: ArrayType, dims: Sequence[int], *, zero: bool = False) -> In
     if nbytes >= 2**63:  # as NumPy, also when an axis is empty
         raise Raised("builtins:MemoryError")
     nbytes = 0 if 0 in dims else nbytes
-    try:
-        data = np.full(nbytes, 0 if zero else GARBAGE, np.uint8)
-    except (MemoryError, ValueError, OverflowError):
-        raise Raised("builtins:MemoryError") from None
-    return InterpArray(type, Block(data), 0, tuple(dims), strides)
+    if nbytes > MAX_BYTES:
+        raise Raised("builtins:MemoryError")
+    return InterpArray(type, Block(np.full(nbytes, 0 if zero else GARBAGE, np.uint8)), 0, tuple(dims), strides)
 
 
-@dataclass(slots=True)
 class Importer:
-    """Makes array values from NumPy arrays, on their own memory; views of one array share one block."""
+    """Makes array values from NumPy arrays, on their own memory. Arrays that may overlap share a block.
 
-    blocks: dict[int, Block] = field(default_factory=dict)
+    Args:
+        sources: all the arrays that will be asked for.
+    """
+
+    __slots__ = ("_blocks",)
+
+    def __init__(self, sources: Iterable[np.ndarray]) -> None:
+        roots = {id(root): root for root in map(_root, sources)}
+        ranges = sorted((*np.lib.array_utils.byte_bounds(root), key) for key, root in roots.items())
+        merged: list[tuple[int, int, list[np.ndarray]]] = []
+        for low, high, key in ranges:
+            if merged and low < merged[-1][1]:
+                start, end, keep = merged.pop()
+                merged.append((start, max(end, high), [*keep, roots[key]]))
+            else:
+                merged.append((low, high, [roots[key]]))
+        #: The first address of each block, ascending.
+        self._blocks = [(low, _external(low, high, keep)) for low, high, keep in merged]
 
     def array(self, type: ArrayType, source: np.ndarray) -> InterpArray:
+        """The array value. Raises TypeError when the array is not of the type."""
         if source.dtype != dtype_of(type.dtype) or source.ndim != type.ndim:
             raise TypeError(f"an array of {source.dtype} and rank {source.ndim} is not an {type}")
-        root = source
-        while isinstance(root.base, np.ndarray):
-            root = root.base
-        low, high = np.lib.array_utils.byte_bounds(root)
-        block = self.blocks.get(id(root))
-        if block is None:
-            memory = (ctypes.c_uint8 * (high - low)).from_address(low)
-            block = self.blocks[id(root)] = Block(np.ctypeslib.as_array(memory), external=True, keep=root)
-        offset = source.__array_interface__["data"][0] - low
-        return InterpArray(type, block, offset, source.shape, source.strides)
+        address = source.__array_interface__["data"][0]
+        low, _ = np.lib.array_utils.byte_bounds(_root(source))
+        start, block = next((start, block) for start, block in reversed(self._blocks) if start <= low)
+        return InterpArray(type, block, address - start, source.shape, source.strides)
+
+
+def _root(array: np.ndarray) -> np.ndarray:
+    """The array that the memory belongs to."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _external(low: int, high: int, keep: list[np.ndarray]) -> Block:
+    """The block of memory between two addresses, which `keep` keeps alive."""
+    memory = (ctypes.c_uint8 * (high - low)).from_address(low)
+    return Block(np.ctypeslib.as_array(memory), external=True, keep=keep)
 
 
 _FLOATS: dict[int, Callable[[Any], Any]] = {16: np.float16, 32: np.float32, 64: np.float64}
