@@ -10,7 +10,7 @@ from __future__ import annotations
 from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.ir.spec import verify
-from quadrants.passes import bounds, expand_maps, ownership, simplify
+from quadrants.passes import bounds, expand_maps, ownership, simplify, version_loops
 from quadrants.passes.context import FunctionPass, PassContext, PassOptions
 
 PASSES: tuple[FunctionPass, ...] = (
@@ -18,6 +18,8 @@ PASSES: tuple[FunctionPass, ...] = (
     expand_maps.run,
     simplify.run,
     bounds.run,
+    simplify.run,
+    version_loops.run,
     simplify.run,
     ownership.run,
 )

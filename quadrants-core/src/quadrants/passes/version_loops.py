@@ -1,0 +1,152 @@
+"""Puts one guard in front of a loop nest, and in it a version without the checks that the guard covers.
+
+Takes QIR whose checks are `index` and `check` ops (`bounds`); gives `if guard { nest without checks } else { nest as it
+was }`. The guard compares the least and the greatest value that each index can take with the size of its axis; it is
+sufficient, so it may fail where no index would: then the checked version runs, which is right in any case. Legal
+because the guard is computed from values that do not change in the nest, in arithmetic that its own limits keep from
+wrapping. A nest is versioned where its outermost loop has something to gain, if it is not too large; what is left
+inside is tried again for the inner loops.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from quadrants.diagnostics import DecisionKind
+from quadrants.ir import Function, Op, Region, Value
+from quadrants.ir.builder import Builder
+from quadrants.ir.rewrite import clone_op
+from quadrants.passes.context import PassContext
+from quadrants.passes.guards import Guard, Plan, Range
+from quadrants.passes.polynomials import Conditions, Nest, as_const, const, fits, plus
+from quadrants.passes.structure import definitions, size_of
+from quadrants.types import I64
+
+PASS = "version_loops"
+#: A nest of more ops is not doubled, and a function does not grow by more.
+_MAX_NEST = 600
+_MAX_GROWTH = 2400
+
+
+def run(function: Function, context: PassContext) -> None:
+    """Version the loop nests of one function."""
+    if context.options.version_loops and context.options.bounds_checks:
+        _Versioner(function, context, definitions(function)).region(function.body)
+
+
+@dataclass(slots=True)
+class _Versioner:
+    function: Function
+    context: PassContext
+    makers: dict[Value, Op]
+    growth: int = 0
+
+    def region(self, region: Region) -> None:
+        """Version the nests of a region."""
+        out: list[Op] = []
+        for op in region.ops:
+            if op.name == "for":
+                out += self.version(op)
+                continue
+            out.append(op)
+            for nested in op.regions:
+                self.region(nested)
+        region.ops[:] = out
+
+    def version(self, loop: Op) -> list[Op]:
+        """What stands for a loop: itself, or the guard and both versions."""
+        size = size_of(loop.regions[0])
+        plan = None
+        if size <= _MAX_NEST and self.growth + size <= _MAX_GROWTH:
+            plan = _Planner(loop, self.makers).plan()
+        if plan is None:
+            self.region(loop.regions[0])
+            return [loop]
+        self.growth += size
+        slow = clone_op(loop, {})
+        guarded = Guard(plan.nest, plan.lasts).emit(plan)
+        dropped = set(plan.checks)
+        for found in plan.ranges:
+            found.op.attrs.update(checked=False, wrap=found.wraps)
+        _drop(loop.regions[0], dropped)
+        results = loop.results
+        loop.results = [Value(result.type, result.hint) for result in results]
+        self.region(loop.regions[0])
+        self.note(loop, plan)
+        fast_region, slow_region = Region([], [loop]), Region([], [slow])
+        builder = Builder(Region())
+        builder.loc = loop.loc
+        for region, op in ((fast_region, loop), (slow_region, slow)):
+            with builder.into(region):
+                builder.op("yield", *op.results)
+        branch = builder.op("if", guarded.condition, regions=(fast_region, slow_region))
+        branch.results = results
+        return [*guarded.ops, branch]
+
+    def note(self, loop: Op, plan: Plan) -> None:
+        count = len(plan.ranges) + len(plan.checks)
+        text = f"{count} check{'s' if count != 1 else ''} inside replaced by one guard in front of the loop"
+        self.context.note(PASS, DecisionKind.APPLIED, self.function, loop, "guarded", text)
+
+
+def _drop(region: Region, dropped: set[Op]) -> None:
+    region.ops[:] = [op for op in region.ops if op not in dropped]
+    for op in region.ops:
+        for nested in op.regions:
+            _drop(nested, dropped)
+
+
+class _Planner:
+    """Finds out what one guard can cover."""
+
+    def __init__(self, loop: Op, makers: dict[Value, Op]) -> None:
+        self.makers = makers
+        self.lasts: dict[Value, tuple[Value, Value, int]] = {}
+        self.nest = Nest(loop, makers, self.last)
+        self.found = Plan(self.nest, self.lasts)
+
+    def last(self, start: Value, stop: Value, step: int) -> Value:
+        """A value for the last index of a loop, which the guard computes if it needs it."""
+        for value, bounds in self.lasts.items():
+            if bounds == (start, stop, step):
+                return value
+        value = Value(I64, "last")
+        self.lasts[value] = (start, stop, step)
+        return value
+
+    def plan(self) -> Plan | None:
+        """The plan, or None if there is nothing to gain."""
+        for op in self.nest.loop.regions[0].walk():
+            if op.name == "index" and (op.attr("checked") or op.attr("wrap")):
+                self.index(op)
+            elif op.name == "check" and self.nest.invariant(op.operands[0]):
+                self.found.checks.append(op)
+        return self.found if self.found.ranges or self.found.checks else None
+
+    def index(self, op: Op) -> None:
+        """Cover an index, if its bounds can be computed in front of the nest."""
+        position, size = (self.nest.poly(operand) for operand in op.operands)
+        if position is None or size is None or any(value in self.nest.loops for term in size for value in term):
+            return
+        conditions = Conditions()
+        bounds = self.nest.extremes(position, conditions)
+        if bounds is None:
+            return
+        low, high = bounds
+        demands = []
+        start = as_const(low)
+        negative = start is not None and start < 0
+        if negative and not (op.attr("wrap") and op.attr("checked")):
+            return
+        demands.append(plus(low, size) if negative else low)
+        if op.attr("checked"):
+            demands.append(plus(plus(size, const(-1)), high, -1))
+        if any((number := as_const(demand)) is not None and number < 0 for demand in demands):
+            return
+        if not all(map(fits, demands)):
+            return
+        for demand in demands:
+            conditions.limit(demand)
+        self.found.conditions.update(conditions)
+        self.found.demands += demands
+        self.found.ranges.append(Range(op, negative))
