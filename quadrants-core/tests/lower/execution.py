@@ -83,9 +83,15 @@ class Program:
         return cls(module, lowered, _ENTRY(address))
 
     def __call__(
-        self, args: Sequence[Any], *, host: Host | None = None, stack_bytes: int = 0, trace: Trace | None = None
+        self,
+        args: Sequence[Any],
+        *,
+        host: Host | int | None = None,
+        stack_bytes: int = 0,
+        trace: Trace | None = None,
     ) -> tuple[Any, ...]:
-        """Run the entry. `stack_bytes` limits how deep recursion goes below this frame."""
+        """Run the entry. `host` answers pycalls: a function, or the address of machine code. `stack_bytes` limits how deep
+        recursion goes below this frame."""
         function = self.module.functions[self.module.entry]
         before = symbols.live_blocks()
         keep: list[Any] = []
@@ -94,8 +100,9 @@ class Program:
         width = len(abi.all_components(function.result_types))
         outs = (ctypes.c_uint64 * max(width, 1))()
         context = (ctypes.c_uint8 * abi.CTX_BYTES)()
-        hostcall = _HOSTCALL(self._hostcall(host))
-        _poke(context, abi.CTX_HOSTCALL, "<Q", ctypes.cast(hostcall, ctypes.c_void_p).value)
+        callback = _HOSTCALL(self._hostcall(host)) if callable(host) else None
+        address = ctypes.cast(callback, ctypes.c_void_p).value if callback else host or 0
+        _poke(context, abi.CTX_HOSTCALL, "<Q", address)
         if stack_bytes:
             _poke(context, abi.CTX_STACK_LIMIT, "<Q", _stack_pointer() - stack_bytes)
         status = self.entry(context, given, outs)
@@ -105,10 +112,10 @@ class Program:
         _check_blocks(before)
         return results
 
-    def _hostcall(self, host: Host | None) -> Callable[..., int]:
+    def _hostcall(self, host: Host) -> Callable[..., int]:
         def call(ctx: int, number: int, buffer: int) -> int:
             site = self.lowered.sites[number]
-            assert host is not None and isinstance(site.args, TupleType) and site.result is not None
+            assert isinstance(site.args, TupleType) and site.result is not None
             width = len(abi.all_components([site.args]))
             words = iter((ctypes.c_uint64 * max(width, 1)).from_address(buffer))
             try:
@@ -118,7 +125,7 @@ class Program:
                 for index, word in enumerate(w for type, leaf in leaves for w in extended(type, leaf, kept)):
                     ctypes.c_uint64.from_address(buffer + 8 * index).value = word
             except Exception as error:  # noqa: BLE001 - whatever the host raises is an exception of the program
-                _set_error(error)
+                _pending.append(error)
                 return abi.PYTHON_ERROR
             return 0
 
@@ -166,13 +173,7 @@ def _check_blocks(before: int) -> None:
         raise Leak(f"{symbols.live_blocks() - before} blocks are left over")
 
 
-def _set_error(error: Exception) -> None:
-    set_object = ctypes.pythonapi.PyErr_SetObject
-    set_object.argtypes, set_object.restype = (ctypes.py_object, ctypes.py_object), None
-    # ctypes would report an error that a callback leaves behind: it is handed over after the call instead.
-    _pending.append(error)
-
-
+#: What a Python host raised: ctypes would report an error that is set when its callback ends, so it is kept here.
 _pending: list[Exception] = []
 
 

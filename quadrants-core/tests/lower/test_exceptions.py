@@ -9,6 +9,7 @@ import pytest
 from lower.execution import Program, Trace, run
 from lower.programs import module
 
+from quadrants.host import codegen, loader, symbols
 from quadrants.ir import Module
 from quadrants.ir.interp import run as interpret
 from quadrants.ir.values import Raised
@@ -332,6 +333,72 @@ def test_error_in_pycall() -> None:
 
     with pytest.raises(LookupError, match="no"):
         Program.load(module(_PRINT))((1, 2, 0.5, 1j, True), host=host)
+
+
+_RAISING_HOST = """
+@PyExc_KeyError = external global ptr
+@text = private constant [4 x i8] c"key\\00"
+declare void @PyErr_SetString(ptr, ptr)
+define i32 @host(ptr %ctx, i32 %site, ptr %buffer) {
+  %cls = load ptr, ptr @PyExc_KeyError
+  call void @PyErr_SetString(ptr %cls, ptr @text)
+  ret i32 65535
+}
+"""
+
+_CATCH = """
+func @f(%n: i64) -> (i64) from "f.py" "f" 1 {
+  %zero = const {type=i64, value=0} : i64
+  %one = const {type=i64, value=1} : i64
+  %r = for %zero, %n, %one, %zero {label=1} : i64 (%i: i64, %s: i64) {
+    %k = try : i64 {
+      pycall {target="some:where", args=tuple<>, result=none}
+      yield %zero
+    } handler (%e: exc) {
+      %m = exc.match %e {classes=[CLASSES]} : bool
+      if %m {
+        EXIT
+      } else {
+        reraise %e
+      }
+      yield %one
+    }
+    %s1 = add %s, %k : i64
+    continue %s1 {label=1}
+  }
+  return %r
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def raising_host() -> int:
+    """The address of machine code that sets KeyError("key")."""
+    return loader.load(codegen.compile_ir(_RAISING_HOST).object_bytes, symbols.resolve)["host"]
+
+
+@pytest.mark.parametrize("leave", ("yield", "continue %i {label=1}", "break %i {label=1}", "return %i"))
+def test_an_error_of_the_interpreter_is_caught_and_cleared(raising_host: int, leave: str) -> None:
+    """The call would report an error that is still set when it ends."""
+    text = _CATCH.replace("EXIT", leave)
+    for classes in ('"builtins:LookupError"', '"builtins:OSError", "builtins:KeyError"'):
+        program = Program.load(module(text.replace("CLASSES", classes)))
+        assert program((3,), host=raising_host) in ((3,), (2,), (0,))
+
+
+@pytest.mark.parametrize("classes", ('"builtins:OSError"', "", f'"{_MISTAKE}"'))
+def test_an_error_of_the_interpreter_goes_on(raising_host: int, classes: str) -> None:
+    program = Program.load(module(_CATCH.replace("EXIT", "yield").replace("CLASSES", classes)))
+    with pytest.raises(KeyError, match="key"):
+        program((3,), host=raising_host)
+
+
+def test_another_exception_replaces_an_error_of_the_interpreter(raising_host: int) -> None:
+    text = _CATCH.replace("EXIT", 'raise %i {exc="builtins:ValueError", args=tuple<i64>}').replace(
+        "CLASSES", '"builtins:KeyError"'
+    )
+    with pytest.raises(Raised, match="ValueError"):
+        Program.load(module(text))((3,), host=raising_host)
 
 
 def test_poll_finds_nothing() -> None:

@@ -37,11 +37,13 @@ class Exceptions:
     Args:
         raising: names of the functions that may return an exception.
         classes: "module:qualname", by class number - 1.
+        allocating: names of the functions that allocate arrays themselves.
         python_errors: whether an exception of the module may be an error that is set in the interpreter.
     """
 
     raising: frozenset[str] = frozenset()
     classes: list[str] = field(default_factory=list)
+    allocating: frozenset[str] = frozenset()
     python_errors: bool = False
 
     def number(self, name: str) -> int:
@@ -61,19 +63,22 @@ class Exceptions:
 def analyse(module: Module) -> Exceptions:
     """Look at every function of the module."""
     classes: dict[str, None] = {}
+    allocating: set[str] = set()
     python_errors = False
     for function in module.functions.values():
         if function.attrs.get("recursive"):
             classes[RECURSION_ERROR] = None
         for op in function.body.walk():
             python_errors |= op.name in _PYTHON
+            if op.name == "alloc":
+                allocating.add(function.name)
             if (name := op.attrs.get("exc")) is not None:
                 classes[str(name)] = None
             if op.name in IMPLIED and op.defn.raises(op):
                 classes.update(dict.fromkeys(IMPLIED[op.name]))
     if len(classes) >= PYTHON_ERROR:
         raise ValueError(f"a module can raise at most {PYTHON_ERROR - 1} exception classes")
-    return Exceptions(_raising(module), list(classes), python_errors)
+    return Exceptions(_raising(module), list(classes), frozenset(allocating), python_errors)
 
 
 def escaping(region: Region) -> Iterator[Op]:

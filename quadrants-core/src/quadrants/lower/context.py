@@ -9,6 +9,7 @@ from quadrants.ir.core import Function, Module, Op
 from quadrants.lower import runtime
 from quadrants.lower.abi import Site, SiteKind, components
 from quadrants.lower.analysis import Exceptions
+from quadrants.lower.nodes import Nodes
 from quadrants.types import Type
 
 
@@ -49,6 +50,7 @@ class ModuleContext:
     sites: list[Site] = field(default_factory=list)
     declarations: dict[str, str] = field(default_factory=dict)
     helpers: dict[str, str] = field(default_factory=dict)  # symbol -> text
+    nodes: Nodes = field(default_factory=Nodes)
 
     def width(self, type: Type) -> int:
         """How many components a value of the type has."""

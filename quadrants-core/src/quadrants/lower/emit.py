@@ -12,16 +12,15 @@ from dataclasses import dataclass, field
 
 from quadrants.ir.core import Function, Op, Region, Value
 from quadrants.lower.abi import all_components
+from quadrants.lower.aliasing import Aliasing
 from quadrants.lower.context import ModuleContext
+from quadrants.lower.nodes import LIKELY
 from quadrants.types import RefType, Type
 
 #: A component of a value: an LLVM operand such as "%t3", "7" or "0x7FF0000000000000".
 Text = str
 Parts = tuple[Text, ...]
 Emitter = Callable[["FunctionEmitter", Op], None]
-
-#: Branch weights: the first target is taken, the second is not.
-LIKELY = "!prof !0"
 
 
 @dataclass(eq=False, slots=True)
@@ -35,6 +34,7 @@ class Join:
         depth: how many handlers it is inside of.
         slot: where in the lines the phis go.
         phis: the names of the values inside the block.
+        note: what a jump back to it says of the loop that it heads.
     """
 
     label: str
@@ -43,6 +43,7 @@ class Join:
     depth: int = 0
     slot: int = -1
     phis: Parts = ()
+    note: str = ""
 
     def phi_lines(self) -> str:
         """The phi instructions, all edges being known."""
@@ -83,6 +84,7 @@ class FunctionEmitter:
         self.cold: list[str] = []
         self.entry: list[str] = []  # allocas
         self.parts: dict[Value, Parts] = {}
+        self.aliasing = Aliasing(module.nodes, function.name in module.exceptions.allocating)
         self.block = "entry"
         self.flags = _FLAGS[str(function.attrs.get("fp", "default"))]
         self.yields: list[Join] = []
@@ -161,7 +163,7 @@ class FunctionEmitter:
         if len(self.handling) > join.depth:
             self.end_handling(join.depth)
         join.incoming.append((parts, self.block))
-        self.lines.append(f"  br label %{join.label}")
+        self.lines.append(f"  br label %{join.label}{join.note}")
 
     def begin_join(self, join: Join, complete: bool = True) -> Parts:
         """Start the join's block; its values. With `complete`, all edges are known, else `finish_join` adds the rest later."""

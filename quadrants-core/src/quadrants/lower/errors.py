@@ -13,6 +13,7 @@ from quadrants.lower.abi import CLASS_MASK, PAYLOAD_WORDS, PYTHON_ERROR, SiteKin
 from quadrants.lower.analysis import RECURSION_ERROR
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import to_float
+from quadrants.lower.nodes import CONTEXT
 from quadrants.types import LiteralType, Scalar, TupleType, Type
 
 #: A component with its LLVM type; that of an unsigned integer or a boolean has a "u" before.
@@ -152,7 +153,7 @@ def guard_stack(e: FunctionEmitter) -> None:
     frame = e.let("call ptr @llvm.frameaddress.p0(i32 0)")
     here = e.let(f"ptrtoint ptr {frame} to i64")
     at = e.let("getelementptr i8, ptr %ctx, i64 24")
-    limit = e.let(f"load i64, ptr {at}, align 8, !tbaa !4")
+    limit = e.let(f"load i64, ptr {at}, align 8, {CONTEXT}")
     fits = e.let(f"icmp uge i64 {here}, {limit}")
     raise_in(e, e.branch(fits, "overflow"), None, RECURSION_ERROR, TupleType((LiteralType(_RECURSION),)))
 

@@ -10,10 +10,9 @@ from quadrants.lower.address import address, array_type, checked, dims, strides
 from quadrants.lower.analysis import MEMORY_ERROR, VALUE_ERROR
 from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of
 from quadrants.lower.errors import Word, raise_in
+from quadrants.lower.nodes import DATA
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType, Type
 from quadrants.types.dtypes import dtype_of
-
-DATA = "!tbaa !3"
 
 
 def _dim(e: FunctionEmitter, op: Op) -> None:
@@ -44,10 +43,11 @@ def _load(e: FunctionEmitter, op: Op) -> None:
     at, type = _element(e, op, 0)
     part = type.dtype.part
     text, align = memory_text(part), part.itemsize
-    value = e.let(f"load {text}, ptr {at}, align {align}, {DATA}")
+    note = DATA + e.aliasing.note(op.operands[0])
+    value = e.let(f"load {text}, ptr {at}, align {align}, {note}")
     if type.dtype.is_complex:
         imaginary = _imaginary(e, at, part)
-        e.parts[op.results[0]] = (value, e.let(f"load {text}, ptr {imaginary}, align {align}, {DATA}"))
+        e.parts[op.results[0]] = (value, e.let(f"load {text}, ptr {imaginary}, align {align}, {note}"))
     else:
         e.set(op, e.let(f"icmp ne i8 {value}, 0") if type.dtype.is_bool else value)
 
@@ -58,10 +58,11 @@ def _store(e: FunctionEmitter, op: Op) -> None:
     text, align = memory_text(part), part.itemsize
     parts = e.get(op.operands[0])
     value = e.let(f"zext i1 {parts[0]} to i8") if type.dtype.is_bool else parts[0]
-    e.line(f"store {text} {value}, ptr {at}, align {align}, {DATA}")
+    note = DATA + e.aliasing.note(op.operands[1])
+    e.line(f"store {text} {value}, ptr {at}, align {align}, {note}")
     if type.dtype.is_complex:
         imaginary = _imaginary(e, at, part)
-        e.line(f"store {text} {parts[1]}, ptr {imaginary}, align {align}, {DATA}")
+        e.line(f"store {text} {parts[1]}, ptr {imaginary}, align {align}, {note}")
 
 
 # Allocation
@@ -135,6 +136,7 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
     raise_in(e, e.branch(found, "memory"), op, MEMORY_ERROR, _no_memory(type), payload)
     data = e.let(f"getelementptr inbounds nuw i8, ptr {owner}, i64 {BLOCK_HEADER}")
     e.parts[op.results[0]] = (data, owner, *sizes, *steps)
+    e.aliasing.allocated(op.results[0])
 
 
 def _view(e: FunctionEmitter, op: Op) -> None:
@@ -143,6 +145,7 @@ def _view(e: FunctionEmitter, op: Op) -> None:
     # Not `inbounds`: an empty view may begin anywhere.
     data = source[0] if offset == "0" else e.let(f"getelementptr i8, ptr {source[0]}, i64 {offset}")
     e.parts[op.results[0]] = (data, source[1], *(e.one(value) for value in op.operands[2:]))
+    e.aliasing.view(op.results[0], op.operands[0])
 
 
 # Identity and overlap

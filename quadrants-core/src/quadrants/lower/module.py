@@ -17,16 +17,6 @@ from quadrants.lower.errors import guard_stack
 
 __all__ = ["LowerOptions", "lower_module"]
 
-#: Kinds of memory that never overlap: elements of arrays, and the context. (Elements of different dtypes may.)
-_METADATA = """\
-!0 = !{!"branch_weights", i32 1048575, i32 1}
-!1 = !{!"quadrants"}
-!2 = !{!"data", !1}
-!3 = !{!2, !2, i64 0}
-!4 = !{!5, !5, i64 0}
-!5 = !{!"context", !1}
-"""
-
 _INLINE = {"always": " alwaysinline", "never": " noinline"}
 
 
@@ -44,7 +34,7 @@ def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered
         else:
             texts.append(_entry(context, function))
     return Lowered(
-        text="\n".join((*texts, *context.helpers.values(), _METADATA)),
+        text="\n".join((*texts, *context.helpers.values(), context.nodes.text())),
         declarations=context.declarations,
         sites=tuple(context.sites),
         classes=tuple(context.exceptions.classes),
@@ -69,10 +59,12 @@ def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
     """The blocks of a function."""
     for param, parts in zip(function.params, names):
         e.parts[param] = parts
+        e.aliasing.parameter(param)
     if function.attrs.get("recursive"):
         guard_stack(e)
     e.region(function.body)
     e.finish_chains(e.handlers[0])
+    e.aliasing.finish()
 
 
 def _finish(e: FunctionEmitter, header: str, error: str) -> str:

@@ -1,0 +1,59 @@
+"""The metadata nodes of a module: the fixed ones, and those of its loops and allocations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+#: Kinds of memory that never overlap: elements of arrays, and the context. (Elements of different dtypes may.)
+_FIXED = """\
+!0 = !{!"branch_weights", i32 1048575, i32 1}
+!1 = !{!"quadrants"}
+!2 = !{!"data", !1}
+!3 = !{!2, !2, i64 0}
+!4 = !{!5, !5, i64 0}
+!5 = !{!"context", !1}
+"""
+LIKELY = "!prof !0"
+DATA = "!tbaa !3"
+CONTEXT = "!tbaa !4"
+_FIRST = 6
+
+
+@dataclass(eq=False, slots=True)
+class Nodes:
+    """Numbers nodes and collects their text."""
+
+    lines: list[str] = field(default_factory=list)
+    _next: int = _FIRST
+    _loop: int = -1
+    _domain: int = -1
+
+    def new(self) -> int:
+        """The number of a node that is defined later."""
+        self._next += 1
+        return self._next - 1
+
+    def define(self, number: int, text: str) -> None:
+        """Say what a node is."""
+        self.lines.append(f"!{number} = {text}")
+
+    def loop(self) -> str:
+        """What the jump back of a new loop says: no unrolling by a run-time count. What is left over from a vectorised loop
+        is short, and would cost compile time."""
+        if self._loop < 0:
+            self._loop = self.new()
+            self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
+        number = self.new()
+        self.define(number, f"distinct !{{!{number}, !{self._loop}}}")
+        return f", !llvm.loop !{number}"
+
+    def domain(self) -> int:
+        """The domain of the scopes of allocations."""
+        if self._domain < 0:
+            self._domain = self.new()
+            self.define(self._domain, f"distinct !{{!{self._domain}}}")
+        return self._domain
+
+    def text(self) -> str:
+        """Every node."""
+        return _FIXED + "\n".join(self.lines) + "\n"
