@@ -212,3 +212,15 @@ def test_folding_leaves_what_cannot_be_known() -> None:
     kept = division.functions["main"].body.ops[2]
     (result,) = fold(kept, {kept.operands[0]: np.float64(1), kept.operands[1]: np.float64(3)}) or []
     assert result.attrs["value"] == 1.0 / 3.0 and type(result.attrs["value"]) is float
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(10))
+def test_many_programs(block: int) -> None:
+    for seed in range(1000 + block * 100, 1100 + block * 100):
+        sample = random_sample(seed)
+        module = parse_module(print_module(sample.module))
+        for function in module.functions.values():
+            simplify(function)
+        verify(module)
+        assert agree(observe(sample), observe(sample, module)), seed
