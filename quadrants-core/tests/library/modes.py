@@ -50,7 +50,7 @@ def run(mode, original, args, kwargs):
     return outcome(compiled(original, args, kwargs), args, {})
 
 
-def check(mode, original, *args, rtol=None, atol=0.0, kinds=True, **kwargs):
+def check(mode, original, /, *args, rtol=None, atol=0.0, kinds=True, **kwargs):
     """Asserts that the library agrees with the original.
 
     Args:

@@ -84,12 +84,8 @@ def floored(x, dtype):
     return np.floor(x) if dtype.kind in "iu" else x
 
 
-def geomspace_like(exponents, base):
-    return np.power(base, exponents)
-
-
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    y = geomspace_like(linspace(start, stop, num, endpoint), base)
+    y = np.power(base, linspace(start, stop, num, endpoint))
     if dtype is None:
         return y
     return y.astype(dtype)
@@ -160,3 +156,39 @@ def asfortranarray(a, dtype=None):
 
 def copy(a, order="K", subok=False):
     return fresh(as_array(a), None)
+
+
+def full(shape, fill_value, dtype=None):
+    return np.full(shape, fill_value, dtype)
+
+
+def zeros_like(a):
+    return np.zeros(a.shape, a.dtype)
+
+
+def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
+    """Numbers spaced evenly on a logarithmic scale, between real ends of one sign."""
+    if start == 0 or stop == 0:
+        raise ValueError("Geometric sequence cannot include zero")
+    low = np.float64(start)
+    high = np.float64(stop)
+    sign = np.float64(-1.0) if low < 0 and high < 0 else np.float64(1.0)
+    out = sign * np.power(10.0, linspace(np.log10(low * sign), np.log10(high * sign), num, endpoint))
+    if num > 0:
+        out[0] = low
+        if num > 1 and endpoint:
+            out[num - 1] = high
+    if dtype is None:
+        return out
+    return out.astype(dtype)
+
+
+def indices(dimensions, dtype=int):
+    """A grid of indices: for each dimension an array of that shape."""
+    out = np.empty((len(dimensions),) + dimensions, dtype)
+    for index in np.ndindex(dimensions):
+        axis = 0
+        for place in index:
+            out[(axis,) + index] = place
+            axis += 1
+    return out

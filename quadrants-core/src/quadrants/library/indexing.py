@@ -1,165 +1,247 @@
-"""Subscripts beyond views: Boolean masks and integer arrays, reading and writing; the bounds of general slices."""
+"""Indexing by Boolean and integer arrays, reading and writing; the bounds of slices with a step."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from quadrants.library import raw
+from quadrants.library.support import as_array, iota
 
 
 def slice_bounds(start, stop, step, n):
-    """(first index, number of items) of `slice(start, stop, step)` over n items; as `slice.indices`."""
-    if step == 0:
-        raise ValueError("slice step cannot be zero")
-    low = 0 if step > 0 else -1
-    high = n if step > 0 else n - 1
-    first = bound(start, low, high, n, low if step > 0 else high)
-    last = bound(stop, low, high, n, high if step > 0 else low)
-    distance = last - first if step > 0 else first - last
-    if distance <= 0:
-        return first, 0
-    return first, (distance - 1) // abs(step) + 1
+    """(first, count) of the slice start:stop:step of n items; `start` and `stop` may be None."""
+    if step > 0:
+        first = 0 if start is None else clamped(start, n, 0, n)
+        last = n if stop is None else clamped(stop, n, 0, n)
+        if last <= first:
+            return first, 0
+        return first, (last - first - 1) // step + 1
+    first = n - 1 if start is None else clamped(start, n, -1, n - 1)
+    last = -1 if stop is None else clamped(stop, n, -1, n - 1)
+    if first <= last:
+        # No element; the place is only an offset, which has to stay inside the array.
+        return max(first, 0), 0
+    return first, (last - first + 1) // step + 1
 
 
-def bound(value, low, high, n, default):
-    if value is None:
-        return default
-    if value < 0:
-        return max(value + n, low)
-    return min(value, high)
+def clamped(bound, n, low, high):
+    place = bound + n if bound < 0 else bound
+    return min(max(place, low), high)
 
 
-def mask_checked(a, mask):
-    """Check the mask axis by axis (the axes are a compile-time sequence)."""
-    check_axes(a.shape, mask.shape, 0)
-
-
-def check_axes(shape, mask_shape, axis):
-    if axis == len(mask_shape):
-        return
-    if shape[axis] != mask_shape[axis]:
-        raise IndexError(
-            f"boolean index did not match indexed array along axis {axis}; size of axis is {shape[axis]} "
-            f"but size of corresponding boolean axis is {mask_shape[axis]}"
-        )
-    check_axes(shape, mask_shape, axis + 1)
+def check_mask(a, mask):
+    for axis in range(mask.ndim):
+        if a.shape[axis] != mask.shape[axis]:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is {a.shape[axis]} "
+                f"but size of corresponding boolean axis is {mask.shape[axis]}"
+            )
 
 
 def count_true(mask):
-    n = 0
-    for x in mask.reshape(-1):
-        n += int(x)
-    return n
+    count = 0
+    for index in np.ndindex(mask.shape):
+        count += int(mask[index])
+    return count
 
 
 def get_masked(a, mask):
-    """`a[mask]`."""
-    mask_checked(a, mask)
-    n = count_true(mask)
-    if mask.ndim == a.ndim:
-        out = np.empty(n, a.dtype)
-        k = 0
-        for index in np.ndindex(mask.shape):
-            if mask[index]:
-                raw.store(a[index], out, k)
-                k += 1
-        return out
-    rows = np.empty((n,) + a.shape[mask.ndim :], a.dtype)
+    """`a[mask]`: the elements (or subarrays) where the mask is true, in C order."""
+    check_mask(a, mask)
+    out = np.empty((count_true(mask),) + a.shape[mask.ndim :], a.dtype)
     k = 0
     for index in np.ndindex(mask.shape):
         if mask[index]:
-            rows[k] = a[index]
+            out[k] = a[index]
             k += 1
-    return rows
+    return out
 
 
 def set_masked(a, mask, value):
-    """`a[mask] = value`: a scalar, one value per element, or one per row."""
-    mask_checked(a, mask)
-    if isinstance(value, np.ndarray) and value.ndim == a.ndim - mask.ndim + 1:
-        n = count_true(mask)
-        if value.shape[0] != n and value.shape[0] != 1:
-            raise ValueError(
-                f"NumPy boolean array indexing assignment cannot assign {value.shape[0]} input values to the "
-                f"{n} output values where the mask is true"
-            )
-        step = 0 if value.shape[0] == 1 else 1
-        k = 0
-        for index in np.ndindex(mask.shape):
-            if mask[index]:
-                a[index] = value[k]
-                k += step
+    """`a[mask] = value`."""
+    check_mask(a, mask)
+    if isinstance(value, np.ndarray) and value.ndim > 0:
+        set_masked_array(a, mask, value)
     else:
+        scalar = value[()] if isinstance(value, np.ndarray) else value
         for index in np.ndindex(mask.shape):
             if mask[index]:
-                a[index] = value
+                a[index] = scalar
 
 
-def as_index(index):
-    if isinstance(index, np.ndarray):
-        return index
-    return np.array(index)
+def set_masked_array(a, mask, value):
+    count = count_true(mask)
+    rest = a.ndim - mask.ndim
+    if value.ndim == rest + 1 and value.shape[0] != count and value.shape[0] != 1:
+        raise ValueError(
+            f"NumPy boolean array indexing assignment cannot assign {value.shape[0]} input values "
+            f"to the {count} output values where the mask is true"
+        )
+    # A copy, because the value may be a view of the target.
+    source = np.broadcast_to(value.copy(), (count,) + a.shape[mask.ndim :])
+    k = 0
+    for index in np.ndindex(mask.shape):
+        if mask[index]:
+            a[index] = source[k]
+            k += 1
+
+
+def is_advanced(item):
+    return isinstance(item, (np.ndarray, list, tuple))
 
 
 def get_fancy(a, index):
-    """`a[index]` where integer arrays take part: one array for the first axis, or one a leading axis (broadcast)."""
+    """`a[index]`, where the index is an integer array or a tuple with at least one."""
     if isinstance(index, tuple):
-        return take_points(a, index)
-    positions = as_index(index)
-    out = np.empty(positions.shape + a.shape[1:], a.dtype)
-    for where in np.ndindex(positions.shape):
-        out[where] = a[positions[where]]
+        return get_mixed(a, index)
+    places = as_array(index)
+    out = np.empty(places.shape + a.shape[1:], a.dtype)
+    if places.ndim == 1 and a.ndim == 1:
+        for i in range(places.shape[0]):
+            raw.store(a[raw.load(places, i)], out, i)
+    else:
+        for at in np.ndindex(places.shape):
+            out[at] = a[places[at]]
     return out
-
-
-def take_points(a, index):
-    grid = broadcast_all(index)
-    out = np.empty(grid[0].shape + a.shape[len(index) :], a.dtype)
-    for where in np.ndindex(grid[0].shape):
-        out[where] = a[at(grid, where)]
-    return out
-
-
-def broadcast_all(index):
-    shape = common_shape(index)
-    return spread(index, shape)
-
-
-def common_shape(index):
-    total = np.zeros((), np.int64)
-    for item in index:
-        if isinstance(item, np.ndarray) and item.ndim > 0:
-            return broadcast_shape(index)
-    return total.shape
-
-
-def broadcast_shape(index):
-    if len(index) == 1:
-        return (as_index(index[0]) + 0).shape
-    return (as_index(index[0]) + np.zeros(broadcast_shape(index[1:]), np.int64)).shape
-
-
-def spread(index, shape):
-    if len(index) == 0:
-        return ()
-    return (np.broadcast_to(as_index(index[0]), shape),) + spread(index[1:], shape)
-
-
-def at(grid, where):
-    if len(grid) == 0:
-        return ()
-    return (grid[0][where],) + at(grid[1:], where)
 
 
 def set_fancy(a, index, value):
-    """`a[index] = value` where integer arrays take part; later positions win."""
+    """`a[index] = value`."""
     if isinstance(index, tuple):
-        grid = broadcast_all(index)
-        values = np.broadcast_to(value, grid[0].shape + a.shape[len(index) :])
-        for where in np.ndindex(grid[0].shape):
-            a[at(grid, where)] = values[where]
+        set_mixed(a, index, value)
     else:
-        positions = as_index(index)
-        values = np.broadcast_to(value, positions.shape + a.shape[1:])
-        for where in np.ndindex(positions.shape):
-            a[positions[where]] = values[where]
+        places = as_array(index)
+        if isinstance(value, np.ndarray):
+            source = np.broadcast_to(value.copy(), places.shape + a.shape[1:])
+            for at in np.ndindex(places.shape):
+                a[places[at]] = source[at]
+        else:
+            for at in np.ndindex(places.shape):
+                a[places[at]] = value
+
+
+def basic_part(index):
+    """The index with a full slice for each integer and array: what selects a view."""
+    if len(index) == 0:
+        return ()
+    item = index[0]
+    if item is None or isinstance(item, slice) or item is Ellipsis:
+        return (item,) + basic_part(index[1:])
+    return (slice(None),) + basic_part(index[1:])
+
+
+def places_of(index):
+    """The integers and integer arrays of the index."""
+    if len(index) == 0:
+        return ()
+    item = index[0]
+    if item is None or isinstance(item, slice) or item is Ellipsis:
+        return places_of(index[1:])
+    if is_advanced(item):
+        return (as_array(item),) + places_of(index[1:])
+    return (item,) + places_of(index[1:])
+
+
+def axes_of(index, axis, ndim):
+    """The axes, of the view that `basic_part` selects, that integers and arrays index; `ndim` is the view's rank."""
+    if len(index) == 0:
+        return ()
+    item = index[0]
+    if item is Ellipsis:
+        return axes_of(index[1:], ndim - (len(index) - 1), ndim)
+    if item is None or isinstance(item, slice):
+        return axes_of(index[1:], axis + 1, ndim)
+    return (axis,) + axes_of(index[1:], axis + 1, ndim)
+
+
+def rest_of(axes, ndim, axis):
+    if axis == ndim:
+        return ()
+    if axis in axes:
+        return rest_of(axes, ndim, axis + 1)
+    return (axis,) + rest_of(axes, ndim, axis + 1)
+
+
+def adjacent(axes):
+    if len(axes) < 2:
+        return True
+    return axes[1] == axes[0] + 1 and adjacent(axes[1:])
+
+
+def shape_of_places(places):
+    """The shape that the index arrays have together."""
+    if len(places) == 0:
+        return ()
+    item = places[0]
+    if isinstance(item, np.ndarray):
+        return np.broadcast_shapes(item.shape, shape_of_places(places[1:]))
+    return shape_of_places(places[1:])
+
+
+def spread(places, shape):
+    """Each index array, broadcast; integers as they are."""
+    if len(places) == 0:
+        return ()
+    item = places[0]
+    if isinstance(item, np.ndarray):
+        return (np.broadcast_to(item, shape),) + spread(places[1:], shape)
+    return (item,) + spread(places[1:], shape)
+
+
+def at_place(places, at):
+    """The index of one element: each array's entry."""
+    if len(places) == 0:
+        return ()
+    item = places[0]
+    if isinstance(item, np.ndarray):
+        return (item[at],) + at_place(places[1:], at)
+    return (item,) + at_place(places[1:], at)
+
+
+def indexed_axes(index, ndim):
+    """As `axes_of`, an index shorter than the rank being completed at its end."""
+    return axes_of(index, 0, ndim)
+
+
+def placed_order(axes, ndim, width):
+    """The transposition that moves the first `width` axes of the result to where the indices stood."""
+    first = axes[0] if adjacent(axes) else 0
+    return moved_order(iota(ndim), width, first)
+
+
+def moved_order(order, width, first):
+    return order[width : width + first] + order[:width] + order[width + first :]
+
+
+def get_mixed(a, index):
+    view = a[basic_part(index)]
+    axes = indexed_axes(index, view.ndim)
+    places = places_of(index)
+    shape = shape_of_places(places)
+    wide = spread(places, shape)
+    front = view.transpose(axes + rest_of(axes, view.ndim, 0))
+    out = np.empty(shape + front.shape[len(axes) :], a.dtype)
+    for at in np.ndindex(shape):
+        out[at] = front[at_place(wide, at)]
+    return out.transpose(placed_order(axes, out.ndim, len(shape)))
+
+
+def set_mixed(a, index, value):
+    view = a[basic_part(index)]
+    axes = indexed_axes(index, view.ndim)
+    places = places_of(index)
+    shape = shape_of_places(places)
+    wide = spread(places, shape)
+    front = view.transpose(axes + rest_of(axes, view.ndim, 0))
+    if isinstance(value, np.ndarray):
+        rest = front.shape[len(axes) :]
+        first = axes[0] if adjacent(axes) else 0
+        target = rest[:first] + shape + rest[first:]
+        order = iota(len(target))
+        back = order[first : first + len(shape)] + order[:first] + order[first + len(shape) :]
+        source = np.broadcast_to(value.copy(), target).transpose(back)
+        for at in np.ndindex(shape):
+            front[at_place(wide, at)] = source[at]
+    else:
+        for at in np.ndindex(shape):
+            front[at_place(wide, at)] = value

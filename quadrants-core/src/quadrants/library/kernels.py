@@ -168,16 +168,6 @@ def higher(x, y):
     return x if x >= y else y
 
 
-def lower_known(x, y):
-    """The smaller; where one is nan, the other."""
-    return lower(x, y) if y == y and x == x else (x if x == x else y)
-
-
-def higher_known(x, y):
-    """The larger; where one is nan, the other."""
-    return higher(x, y) if y == y and x == x else (x if x == x else y)
-
-
 def before(x, y):
     """NumPy's order of complex numbers: by the real part, then by the imaginary part."""
     return x.real < y.real or (x.real == y.real and x.imag < y.imag)
@@ -220,13 +210,13 @@ def max_row(a, dtype):
 def fmin_row(a, dtype):
     if a.shape[0] == 0:
         raise ValueError("zero-size array to reduction operation fmin which has no identity")
-    return extreme(a, lower_known)
+    return extreme(a, lower)
 
 
 def fmax_row(a, dtype):
     if a.shape[0] == 0:
         raise ValueError("zero-size array to reduction operation fmax which has no identity")
-    return extreme(a, higher_known)
+    return extreme(a, higher)
 
 
 def ptp_row(a, dtype):

@@ -30,7 +30,8 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     (
         "numpy:",
         "creation",
-        "arange linspace logspace eye identity array asarray asanyarray=asarray ascontiguousarray asfortranarray copy",
+        "arange linspace logspace geomspace indices eye identity"
+        " array asarray asanyarray=asarray ascontiguousarray asfortranarray copy",
     ),
     ("numpy:", "products", "dot matmul vdot inner outer cross kron trace diagonal tensordot"),
     ("ndarray.", "products", "dot trace diagonal"),
@@ -38,6 +39,33 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ("ndarray.", "sorting", "sort=sort_in_place argsort"),
     ("numpy:", "rounding", "round=round_ around=round_"),
     ("ndarray.", "rounding", "round=round_"),
+    (
+        "numpy:",
+        "searching",
+        "nonzero argwhere flatnonzero searchsorted digitize bincount histogram take take_along_axis unique isin",
+    ),
+    ("ndarray.", "searching", "nonzero searchsorted take"),
+    (
+        "numpy:",
+        "shaping",
+        "concatenate stack hstack vstack dstack column_stack append repeat tile roll flip fliplr flipud rot90 expand_dims"
+        " squeeze swapaxes moveaxis atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes meshgrid",
+    ),
+    ("ndarray.", "shaping", "repeat swapaxes squeeze"),
+    ("numpy:", "diagonals", "diag diagflat fill_diagonal tri tril triu tril_indices triu_indices vander"),
+    ("numpy:", "signals", "diff ediff1d convolve correlate interp trapezoid polyval gradient"),
+    ("numpy:", "comparing", "isclose allclose array_equal nan_to_num angle"),
+    (
+        "numpy:",
+        "nanreductions",
+        "nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nanpercentile nanargmin nanargmax"
+        " nancumsum",
+    ),
+    (
+        "numpy.linalg:",
+        "linalg",
+        "det slogdet solve inv cholesky qr norm svd eigh eigvalsh matrix_power matrix_rank cond pinv lstsq",
+    ),
     ("math:", "integers", "gcd lcm factorial comb perm isqrt"),
     (
         "math:",

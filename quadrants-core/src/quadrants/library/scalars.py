@@ -18,7 +18,7 @@ def float_mod(x, y):
         if (y < 0.0) != (mod < 0.0):
             mod += y
         return mod
-    return raw.copysign(0.0, y)
+    return raw.copysign(mod, y)
 
 
 def float_floordiv(x, y):
@@ -32,7 +32,7 @@ def float_floordiv(x, y):
         if quotient - whole > 0.5:
             whole += 1.0
         return whole
-    return raw.copysign(0.0, raw.div(x, y))
+    return raw.copysign(quotient, raw.div(x, y))
 
 
 def float_divmod(x, y):
@@ -48,7 +48,7 @@ def numpy_float_mod(x, y):
         if (y < 0.0) != (mod < 0.0):
             mod += y
         return mod
-    return raw.copysign(0.0, y)
+    return raw.copysign(mod, y)
 
 
 def numpy_float_floordiv(x, y):
@@ -64,7 +64,7 @@ def numpy_float_floordiv(x, y):
         if quotient - whole > 0.5:
             whole += 1.0
         return whole
-    return raw.copysign(0.0, raw.div(x, y))
+    return raw.copysign(quotient, raw.div(x, y))
 
 
 def numpy_float_divmod(x, y):

@@ -1,0 +1,631 @@
+"""Dense linear algebra for small and middle-sized matrices: LU, Cholesky, QR, and what follows from them.
+
+Takes real or complex matrices (integers count as float64); stacks of matrices where NumPy takes them, for `det`,
+`slogdet`, `inv`, `solve` and `cholesky`. Errors are numpy.linalg.LinAlgError.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.linalg import LinAlgError
+
+from quadrants.library import kernels
+from quadrants.library.products import matmul
+from quadrants.library.reductions import reduce, shaped
+from quadrants.library.support import (
+    as_array,
+    axes_last,
+    checked_axes,
+    checked_axis,
+    flat,
+    real_dtype,
+)
+
+
+def float_matrix(a):
+    """A fresh C-ordered copy in floating point."""
+    x = as_array(a)
+    if x.ndim < 2:
+        raise LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
+    return x.astype(float_dtype(x.dtype))
+
+
+def float_dtype(dtype):
+    if dtype.kind in "fc":
+        return dtype
+    return np.dtype(np.float64)
+
+
+def check_square(a):
+    if a.shape[-1] != a.shape[-2]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def lu_in_place(a, pivots):
+    """The LU decomposition with partial pivoting, in place. Gives the sign of the permutation, 0 if a pivot is zero."""
+    n = a.shape[0]
+    sign = 1
+    for k in range(n):
+        p = k
+        largest = abs(a[k, k])
+        for i in range(k + 1, n):
+            size = abs(a[i, k])
+            if size > largest:
+                largest = size
+                p = i
+        pivots[k] = p
+        if largest == 0:
+            return 0
+        if p != k:
+            sign = -sign
+            for j in range(n):
+                x = a[k, j]
+                a[k, j] = a[p, j]
+                a[p, j] = x
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            a[i, k] = factor
+            for j in range(k + 1, n):
+                a[i, j] -= factor * a[k, j]
+    return sign
+
+
+def det_of(a):
+    pivots = np.empty(a.shape[0], np.int64)
+    sign = lu_in_place(a, pivots)
+    result = a.dtype.type(sign)
+    if sign != 0:
+        for k in range(a.shape[0]):
+            result *= a[k, k]
+    return result
+
+
+def det(a):
+    work = float_matrix(a)
+    check_square(work)
+    out = np.empty(work.shape[:-2], work.dtype)
+    for index in np.ndindex(out.shape):
+        out[index] = det_of(work[index])
+    if out.ndim == 0:
+        return out[()]
+    return out
+
+
+def slogdet(a):
+    """The sign and the logarithm of the absolute value of the determinant."""
+    work = float_matrix(a)
+    check_square(work)
+    signs = np.empty(work.shape[:-2], work.dtype)
+    logs = np.empty(work.shape[:-2], real_dtype(work.dtype))
+    for index in np.ndindex(signs.shape):
+        matrix = work[index]
+        pivots = np.empty(matrix.shape[0], np.int64)
+        sign = work.dtype.type(lu_in_place(matrix, pivots))
+        log = logs.dtype.type(-np.inf if sign == 0 else 0.0)
+        if sign != 0:
+            for k in range(matrix.shape[0]):
+                size = abs(matrix[k, k])
+                sign *= matrix[k, k] / size
+                log += np.log(size)
+        signs[index] = sign
+        logs[index] = log
+    if signs.ndim == 0:
+        return signs[()], logs[()]
+    return signs, logs
+
+
+def solve_in_place(a, b):
+    """Solves a @ x = b, writing x over b; `a` is destroyed."""
+    n = a.shape[0]
+    pivots = np.empty(n, np.int64)
+    if lu_in_place(a, pivots) == 0:
+        raise LinAlgError("Singular matrix")
+    columns = b.shape[1]
+    for k in range(n):
+        p = pivots[k]
+        if p != k:
+            for j in range(columns):
+                x = b[k, j]
+                b[k, j] = b[p, j]
+                b[p, j] = x
+    for k in range(n):
+        for i in range(k + 1, n):
+            factor = a[i, k]
+            for j in range(columns):
+                b[i, j] -= factor * b[k, j]
+    for k in range(n - 1, -1, -1):
+        for j in range(columns):
+            b[k, j] /= a[k, k]
+        for i in range(k):
+            factor = a[i, k]
+            for j in range(columns):
+                b[i, j] -= factor * b[k, j]
+
+
+def solve(a, b):
+    work = float_matrix(a)
+    check_square(work)
+    right = as_array(b)
+    dtype = np.result_type(work.dtype, float_dtype(right.dtype))
+    if right.ndim == 1:
+        column = right.reshape((right.shape[0], 1))
+        return solved(work.astype(dtype), column, dtype)[..., 0]
+    return solved(work.astype(dtype), right, dtype)
+
+
+def solved(work, right, dtype):
+    if right.shape[-2] != work.shape[-1]:
+        raise ValueError(
+            "solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature (m,m),(m,n)->(m,n) "
+            f"(size {right.shape[-2]} is different from {work.shape[-1]})"
+        )
+    outer = np.broadcast_shapes(work.shape[:-2], right.shape[:-2])
+    matrices = np.broadcast_to(work, outer + work.shape[-2:])
+    out = np.empty(outer + right.shape[-2:], dtype)
+    out[...] = right
+    for index in np.ndindex(outer):
+        solve_in_place(matrices[index].copy(), out[index])
+    return out
+
+
+def inv(a):
+    work = float_matrix(a)
+    check_square(work)
+    out = np.zeros(work.shape, work.dtype)
+    for index in np.ndindex(work.shape[:-2]):
+        target = out[index]
+        for i in range(target.shape[0]):
+            target[i, i] = 1
+        solve_in_place(work[index], target)
+    return out
+
+
+def cholesky(a, /, *, upper=False):
+    work = float_matrix(a)
+    check_square(work)
+    out = np.zeros(work.shape, work.dtype)
+    for index in np.ndindex(work.shape[:-2]):
+        cholesky_of(work[index], out[index], upper)
+    return out
+
+
+def cholesky_of(a, out, upper):
+    """The lower factor L with a = L @ L.conj().T (or its conjugate transpose), from the lower (upper) half of a."""
+    n = a.shape[0]
+    for j in range(n):
+        pivot = a[j, j].real
+        for k in range(j):
+            pivot -= kernels.square_size(out[k, j] if upper else out[j, k])
+        if not pivot > 0:
+            raise LinAlgError("Matrix is not positive definite")
+        root = np.sqrt(pivot)
+        out[j, j] = root
+        for i in range(j + 1, n):
+            total = np.conj(a[j, i]) if upper else a[i, j]
+            for k in range(j):
+                if upper:
+                    total -= np.conj(out[k, i]) * out[k, j]
+                else:
+                    total -= out[i, k] * np.conj(out[j, k])
+            if upper:
+                out[j, i] = np.conj(total / root)
+            else:
+                out[i, j] = total / root
+
+
+def householder(r, q, k):
+    """One step of QR: makes column k of r zero below the diagonal, and multiplies the reflection into q."""
+    m = r.shape[0]
+    tail = r.dtype.type(0).real
+    for i in range(k + 1, m):
+        tail += kernels.square_size(r[i, k])
+    head = r[k, k]
+    if tail == 0 and head.imag == 0:
+        return
+    size = np.sqrt(tail + kernels.square_size(head))
+    beta = -size if head.real >= 0 else size
+    v = np.empty(m - k, r.dtype)
+    v[0] = head - beta
+    for i in range(k + 1, m):
+        v[i - k] = r[i, k]
+    square = tail + kernels.square_size(v[0])
+    # With (beta - head) / beta as the factor the new diagonal element is real, as in LAPACK.
+    tau = (beta - head) / beta
+    scale = kernels.square_size(v[0])
+    reflect_rows(r, v, k, np.conj(tau) / scale)
+    reflect_columns(q, v, k, tau / scale)
+    r[k, k] = beta
+    for i in range(k + 1, m):
+        r[i, k] = 0 * square
+
+
+def reflect_rows(r, v, k, factor):
+    """r = (1 - factor * v v*) r."""
+    for j in range(k, r.shape[1]):
+        total = r.dtype.type(0)
+        for i in range(v.shape[0]):
+            total += np.conj(v[i]) * r[k + i, j]
+        total *= factor
+        for i in range(v.shape[0]):
+            r[k + i, j] -= total * v[i]
+
+
+def reflect_columns(q, v, k, factor):
+    """q = q (1 - factor * v v*)."""
+    for i in range(q.shape[0]):
+        total = q.dtype.type(0)
+        for j in range(v.shape[0]):
+            total += q[i, k + j] * v[j]
+        total *= factor
+        for j in range(v.shape[0]):
+            q[i, k + j] -= total * np.conj(v[j])
+
+
+def qr(a, mode="reduced"):
+    """Q and R by Householder reflections ("reduced", "complete" or only R, "r")."""
+    r = float_matrix(a)
+    m = r.shape[0]
+    n = r.shape[1]
+    q = np.zeros((m, m), r.dtype)
+    for i in range(m):
+        q[i, i] = 1
+    for k in range(min(m - 1, n) if r.dtype.kind != "c" else min(m, n)):
+        householder(r, q, k)
+    least = min(m, n)
+    if mode == "complete":
+        return q, r
+    if mode == "r":
+        return r[:least].copy()
+    if mode == "reduced":
+        return q[:, :least].copy(), r[:least].copy()
+    raise ValueError(f"Unrecognized mode '{mode}'")
+
+
+def norm(x, ord=None, axis=None, keepdims=False):
+    """Vector norms (any ord), and the matrix norms None, "fro", 1, -1, inf, -inf, 2, -2 and "nuc"."""
+    a = as_array(x)
+    a = a if a.dtype.kind in "fc" else a.astype(np.float64)
+    if axis is None and ord is None:
+        result = np.sqrt(kernels.squares_about(flat(a), a.dtype.type(0), a.dtype.type))
+        if keepdims:
+            return np.full((1,) * a.ndim, result)
+        return result
+    if axis is None:
+        if a.ndim == 1:
+            return vector_norm(a, ord, 0, keepdims)
+        return matrix_norm(a, ord, (0, 1), keepdims)
+    if isinstance(axis, tuple):
+        if len(axis) == 1:
+            return vector_norm(a, ord, axis[0], keepdims)
+        return matrix_norm(a, ord, axis, keepdims)
+    return vector_norm(a, ord, axis, keepdims)
+
+
+def norm_row(a, dtype, ord):
+    n = a.shape[0]
+    if ord is None or ord == 2:
+        return np.sqrt(kernels.squares_about(a, a.dtype.type(0), a.dtype.type))
+    total = dtype.type(0)
+    if ord == np.inf or ord == -np.inf:
+        if n == 0:
+            raise ValueError("zero-size array to reduction operation maximum which has no identity")
+        total = abs(a[0])
+        for i in range(1, n):
+            total = np.maximum(total, abs(a[i])) if ord > 0 else np.minimum(total, abs(a[i]))
+        return total
+    for i in range(n):
+        size = abs(a[i])
+        if ord == 0:
+            total += dtype.type(size != 0)
+        elif ord == 1:
+            total += size
+        else:
+            total += size**ord
+    if ord == 0 or ord == 1:
+        return total
+    return dtype.type(total ** (1.0 / ord))
+
+
+def vector_norm(a, ord, axis, keepdims):
+    return reduce(norm_row, a, checked_axis(axis, a.ndim), keepdims, real_dtype(a.dtype), ord)
+
+
+def matrix_norm(a, ord, axes, keepdims):
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    both = checked_axes(axes, a.ndim)
+    dtype = real_dtype(a.dtype)
+    if ord is None or ord == "fro":
+        lines = axes_last(a, both)
+        out = np.empty(lines.shape[:-1], dtype)
+        for index in np.ndindex(out.shape):
+            out[index] = norm_row(lines[index], dtype, 2)
+        return shaped(out, a.shape, both, keepdims)
+    moved = np.moveaxis(a, both, (-2, -1))
+    out = np.empty(moved.shape[:-2], dtype)
+    for index in np.ndindex(out.shape):
+        out[index] = one_matrix_norm(moved[index], ord, dtype)
+    return shaped(out, a.shape, both, keepdims)
+
+
+def one_matrix_norm(a, ord, dtype):
+    if ord == 1:
+        return abs(a).sum(axis=0).max()
+    if ord == -1:
+        return abs(a).sum(axis=0).min()
+    if ord == np.inf:
+        return abs(a).sum(axis=1).max()
+    if ord == -np.inf:
+        return abs(a).sum(axis=1).min()
+    values = singular_values(a)
+    if ord == 2:
+        return values.max()
+    if ord == -2:
+        return values.min()
+    if ord == "nuc":
+        return values.sum()
+    raise ValueError("Invalid norm order for matrices.")
+
+
+def singular_values(a):
+    """The singular values, descending, by one-sided Jacobi rotations."""
+    return jacobi_svd(a)[1]
+
+
+def jacobi_svd(a):
+    """(U, s, V) with a = U * s @ V.conj().T and s descending, for a matrix with at least as many rows as columns; else of
+    its conjugate transpose."""
+    tall = a.shape[0] >= a.shape[1]
+    u = (a if tall else np.conj(a.T)).astype(float_dtype(a.dtype))
+    n = u.shape[1]
+    v = np.zeros((n, n), u.dtype)
+    for i in range(n):
+        v[i, i] = 1
+    sweep = 0
+    while sweep < 60 and jacobi_sweep(u, v):
+        sweep += 1
+    sizes = np.empty(n, real_dtype(u.dtype))
+    for j in range(n):
+        sizes[j] = norm_row(u[:, j], sizes.dtype, 2)
+    order = np.argsort(-sizes, kind="stable")
+    return u[:, order], sizes[order], v[:, order]
+
+
+def jacobi_sweep(u, v):
+    """Rotates each pair of columns of u to be orthogonal; says whether any was not yet."""
+    rotated = False
+    n = u.shape[1]
+    tolerance = np.finfo(u.dtype).eps
+    for p in range(n):
+        for q in range(p + 1, n):
+            alpha = tolerance * 0
+            beta = tolerance * 0
+            gamma = u.dtype.type(0)
+            for i in range(u.shape[0]):
+                alpha += kernels.square_size(u[i, p])
+                beta += kernels.square_size(u[i, q])
+                gamma += np.conj(u[i, p]) * u[i, q]
+            size = abs(gamma)
+            if size > tolerance * np.sqrt(alpha * beta) and size > 0:
+                rotated = True
+                zeta = (beta - alpha) / (2 * size)
+                t = 1 / (abs(zeta) + np.sqrt(1 + zeta * zeta))
+                t = t if zeta >= 0 else -t
+                c = 1 / np.sqrt(1 + t * t)
+                rotate_columns(u, p, q, c, c * t, gamma / size)
+                rotate_columns(v, p, q, c, c * t, gamma / size)
+    return rotated
+
+
+def rotate_columns(a, p, q, c, s, phase):
+    for i in range(a.shape[0]):
+        x = a[i, p]
+        y = a[i, q] * np.conj(phase)
+        a[i, p] = c * x - s * y
+        a[i, q] = s * x + c * y
+
+
+def svd(a, full_matrices=True, compute_uv=True, hermitian=False):
+    """U, s and V^H of a matrix: `full_matrices` completes U (V) to a square matrix."""
+    x = as_array(a)
+    if x.ndim < 2:
+        raise LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
+    u, s, v = jacobi_svd(x)
+    if not compute_uv:
+        return s
+    rows = x.shape[0]
+    columns = x.shape[1]
+    left = orthonormal_columns(u, s, max(rows, columns) if full_matrices else s.shape[0])
+    if rows >= columns:
+        return left, s, np.conj(v.T)
+    return v, s, np.conj(left.T)
+
+
+def orthonormal_columns(u, s, count):
+    """The columns of u divided by s, completed to `count` orthonormal ones where s is zero or there are too few."""
+    m = u.shape[0]
+    out = np.zeros((m, count), u.dtype)
+    least = s.max() * m * np.finfo(s.dtype).eps if s.shape[0] > 0 else s.dtype.type(0)
+    for j in range(count):
+        if j < s.shape[0] and s[j] > least:
+            for i in range(m):
+                out[i, j] = u[i, j] / s[j]
+        else:
+            complete_column(out, j)
+    return out
+
+
+def complete_column(q, j):
+    """Writes into column j a unit vector orthogonal to the columns before it: the best of the axes."""
+    m = q.shape[0]
+    best = -1
+    least = q.dtype.type(0).real + 2
+    for axis in range(m):
+        weight = q.dtype.type(0).real
+        for k in range(j):
+            weight += kernels.square_size(q[axis, k])
+        if weight < least:
+            least = weight
+            best = axis
+    for i in range(m):
+        q[i, j] = 1 if i == best else 0
+    for _ in range(2):
+        for k in range(j):
+            part = q.dtype.type(0)
+            for i in range(m):
+                part += np.conj(q[i, k]) * q[i, j]
+            for i in range(m):
+                q[i, j] -= part * q[i, k]
+        size = norm_row(q[:, j], real_dtype(q.dtype), 2)
+        for i in range(m):
+            q[i, j] /= size
+
+
+def eigh(a, UPLO="L"):
+    """Eigenvalues, ascending, and eigenvectors of a symmetric or Hermitian matrix, by Jacobi rotations."""
+    work = hermitian_copy(a, UPLO)
+    n = work.shape[0]
+    vectors = np.zeros((n, n), work.dtype)
+    for i in range(n):
+        vectors[i, i] = 1
+    sweep = 0
+    while sweep < 60 and hermitian_sweep(work, vectors):
+        sweep += 1
+    values = np.empty(n, real_dtype(work.dtype))
+    for i in range(n):
+        values[i] = work[i, i].real
+    order = np.argsort(values, kind="stable")
+    return values[order], vectors[:, order]
+
+
+def eigvalsh(a, UPLO="L"):
+    return eigh(a, UPLO)[0]
+
+
+def hermitian_copy(a, uplo):
+    """A copy with the chosen triangle mirrored to the other."""
+    work = float_matrix(a)
+    check_square(work)
+    if uplo != "L" and uplo != "U":
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    for i in range(work.shape[0]):
+        for j in range(i):
+            if uplo == "L":
+                work[j, i] = np.conj(work[i, j])
+            else:
+                work[i, j] = np.conj(work[j, i])
+    return work
+
+
+def hermitian_sweep(a, vectors):
+    """Rotates every off-diagonal element to zero once; says whether any mattered."""
+    rotated = False
+    n = a.shape[0]
+    tolerance = np.finfo(a.dtype).eps
+    total = tolerance * 0
+    for i in range(n):
+        for j in range(n):
+            total += kernels.square_size(a[i, j])
+    least = np.sqrt(total) * tolerance * tolerance
+    for p in range(n):
+        for q in range(p + 1, n):
+            size = abs(a[p, q])
+            bound = tolerance * np.sqrt(abs(a[p, p].real) * abs(a[q, q].real))
+            if size > least and size > bound * (tolerance * 8 + 0.125):
+                rotated = True
+                theta = (a[q, q].real - a[p, p].real) / (2 * size)
+                t = 1 / (abs(theta) + np.sqrt(1 + theta * theta))
+                t = t if theta >= 0 else -t
+                c = 1 / np.sqrt(1 + t * t)
+                phase = a[p, q] / size
+                rotate_columns(a, p, q, c, c * t, phase)
+                rotate_rows(a, p, q, c, c * t, phase)
+                rotate_columns(vectors, p, q, c, c * t, phase)
+    return rotated
+
+
+def rotate_rows(a, p, q, c, s, phase):
+    for j in range(a.shape[1]):
+        x = a[p, j]
+        y = a[q, j] * phase
+        a[p, j] = c * x - s * y
+        a[q, j] = s * x + c * y
+
+
+def matrix_power(a, n):
+    x = as_array(a)
+    if x.ndim < 2:
+        raise LinAlgError(f"{x.ndim}-dimensional array given. Array must be at least two-dimensional")
+    check_square(x)
+    if n < 0:
+        return power_of(inv(x), -n)
+    return power_of(x, n)
+
+
+def power_of(x, n):
+    result = np.zeros(x.shape, x.dtype)
+    for index in np.ndindex(x.shape[:-2]):
+        for i in range(x.shape[-1]):
+            result[index + (i, i)] = 1
+    factor = x.copy()
+    left = n
+    while left > 0:
+        if left & 1:
+            result = matmul(result, factor)
+        left >>= 1
+        if left > 0:
+            factor = matmul(factor, factor)
+    return result
+
+
+def matrix_rank(A, tol=None, hermitian=False):
+    a = as_array(A)
+    if a.ndim < 2:
+        return int(np.any(a != 0))
+    s = singular_values(a)
+    least = s.max() * max(a.shape[0], a.shape[1]) * np.finfo(s.dtype).eps if tol is None else tol
+    return np.count_nonzero(s > least)
+
+
+def cond(x, p=None):
+    a = as_array(x)
+    if p is None or p == 2:
+        s = singular_values(a)
+        return s.max() / s.min()
+    return norm(a, p) * norm(inv(a), p)
+
+
+def pinv(a, rcond=None, hermitian=False):
+    """The pseudo-inverse; singular values up to rcond (by default max(M, N) * eps) times the largest count as zero."""
+    x = as_array(a)
+    u, s, v = jacobi_svd(x)
+    share = max(x.shape[0], x.shape[1]) * np.finfo(s.dtype).eps if rcond is None else rcond
+    least = s.max() * share
+    scaled = np.zeros((v.shape[0], s.shape[0]), v.dtype)
+    for j in range(s.shape[0]):
+        if s[j] > least:
+            for i in range(v.shape[0]):
+                scaled[i, j] = v[i, j] / s[j] / s[j]
+    result = matmul(scaled, np.conj(u.T))
+    if x.shape[0] >= x.shape[1]:
+        return result
+    return np.conj(result.T)
+
+
+def lstsq(a, b, rcond=None):
+    """The least-squares solution, residuals, rank and singular values."""
+    x = as_array(a)
+    right = as_array(b)
+    u, s, v = jacobi_svd(x)
+    share = max(x.shape[0], x.shape[1]) * np.finfo(s.dtype).eps if rcond is None else rcond
+    rank = 0
+    for value in s:
+        rank += int(value > s.max() * share)
+    solution = matmul(pinv(x, share), right)
+    gap = matmul(x, solution) - right
+    squares = (abs(gap) ** 2).sum(axis=0)
+    if right.ndim == 1:
+        squares = np.full(1, squares)
+    if rank < x.shape[1] or x.shape[0] <= x.shape[1]:
+        squares = squares[:0]
+    return solution, squares, rank, s
