@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from quadrants.ir.core import Function, Module, Op, Region
+from quadrants.ir.opdef import Effect
+from quadrants.ir.ops import OPS
 from quadrants.lower.abi import PYTHON_ERROR
 
 INDEX_ERROR = "builtins:IndexError"
@@ -35,81 +36,103 @@ class Exceptions:
     """Which functions raise, and the class table.
 
     Args:
+        classes: "module:qualname" -> class number, from 1.
         raising: names of the functions that may return an exception.
-        classes: "module:qualname", by class number - 1.
+        called: names of the functions that are called in the module.
         allocating: names of the functions that allocate arrays themselves.
         python_errors: whether an exception of the module may be an error that is set in the interpreter.
     """
 
+    classes: dict[str, int] = field(default_factory=dict)
     raising: frozenset[str] = frozenset()
-    classes: list[str] = field(default_factory=list)
+    called: frozenset[str] = frozenset()
     allocating: frozenset[str] = frozenset()
     python_errors: bool = False
 
     def number(self, name: str) -> int:
         """The class number of a class of the table."""
-        return self.classes.index(name) + 1
+        return self.classes[name]
 
     def matching(self, names: tuple[str, ...]) -> tuple[int, ...]:
         """The numbers of the classes that are one of the named ones or below it."""
         wanted = [(name, find_class(name)) for name in names]
         return tuple(
             number
-            for number, name in enumerate(self.classes, 1)
+            for name, number in self.classes.items()
             if any(name == other or _is_subclass(find_class(name), cls) for other, cls in wanted)
         )
 
 
+#: The ops that raise, all or some of them.
+_MAY_RAISE = frozenset(name for name, defn in OPS.items() if defn.effects & Effect.RAISES)
+
+
+@dataclass(eq=False, slots=True)
+class _Scan:
+    """What one walk over the module gathers."""
+
+    classes: dict[str, None] = field(default_factory=dict)
+    raising: set[str] = field(default_factory=set)
+    callers: dict[str, set[str]] = field(default_factory=dict)
+    called: set[str] = field(default_factory=set)
+    allocating: set[str] = field(default_factory=set)
+    python_errors: bool = False
+
+    def function(self, name: str, function: Function) -> None:
+        if function.attrs.get("recursive"):
+            self.classes[RECURSION_ERROR] = None
+            self.raising.add(name)
+        self.region(name, function.body, True)
+
+    def region(self, function: str, region: Region, escapes: bool) -> None:
+        """`escapes`: an exception would leave the function, not being in the body of a `try`."""
+        for op in region.ops:
+            name = op.name
+            if name in _MAY_RAISE:
+                self.may_raise(function, op, name, escapes)
+            for index, inner in enumerate(op.regions):
+                self.region(function, inner, escapes and not (name == "try" and index == 0))
+
+    def may_raise(self, function: str, op: Op, name: str, escapes: bool) -> None:
+        if name == "call":
+            callee = str(op.attrs["callee"])
+            self.called.add(callee)
+            if escapes and not op.attrs.get("nothrow"):
+                self.callers.setdefault(callee, set()).add(function)
+            return
+        if not op.defn.raises(op):
+            return
+        if escapes:
+            self.raising.add(function)
+        if name == "alloc":
+            self.allocating.add(function)
+        self.python_errors |= name in _PYTHON
+        self.classes.update(dict.fromkeys(IMPLIED.get(name, ())))
+        if (cls := op.attrs.get("exc")) is not None:
+            self.classes[str(cls)] = None
+
+    def propagate(self) -> None:
+        """Callers of what raises raise."""
+        work = list(self.raising)
+        while work:
+            for caller in self.callers.get(work.pop(), ()):
+                if caller not in self.raising:
+                    self.raising.add(caller)
+                    work.append(caller)
+
+
 def analyse(module: Module) -> Exceptions:
     """Look at every function of the module."""
-    classes: dict[str, None] = {}
-    allocating: set[str] = set()
-    python_errors = False
-    for function in module.functions.values():
-        if function.attrs.get("recursive"):
-            classes[RECURSION_ERROR] = None
-        for op in function.body.walk():
-            python_errors |= op.name in _PYTHON
-            if op.name == "alloc":
-                allocating.add(function.name)
-            if (name := op.attrs.get("exc")) is not None:
-                classes[str(name)] = None
-            if op.name in IMPLIED and op.defn.raises(op):
-                classes.update(dict.fromkeys(IMPLIED[op.name]))
-    if len(classes) >= PYTHON_ERROR:
-        raise ValueError(f"a module can raise at most {PYTHON_ERROR - 1} exception classes")
-    return Exceptions(_raising(module), list(classes), frozenset(allocating), python_errors)
-
-
-def escaping(region: Region) -> Iterator[Op]:
-    """The ops whose exceptions would leave the region: all but those in the body of a `try`."""
-    for op in region.ops:
-        yield op
-        regions = op.regions[1:] if op.name == "try" else op.regions
-        for inner in regions:
-            yield from escaping(inner)
-
-
-def _raising(module: Module) -> frozenset[str]:
-    """The functions that may return an exception: they raise, or call one that does, outside of a `try`."""
-    raising: set[str] = set()
-    callers: dict[str, set[str]] = {}
+    scan = _Scan()
     for name, function in module.functions.items():
-        if function.attrs.get("recursive"):
-            raising.add(name)
-        for op in escaping(function.body):
-            if op.name == "call":
-                if not op.attrs.get("nothrow"):
-                    callers.setdefault(str(op.attrs["callee"]), set()).add(name)
-            elif op.defn.raises(op):
-                raising.add(name)
-    work = list(raising)
-    while work:
-        for caller in callers.get(work.pop(), ()):
-            if caller not in raising:
-                raising.add(caller)
-                work.append(caller)
-    return frozenset(raising)
+        scan.function(name, function)
+    scan.propagate()
+    if len(scan.classes) >= PYTHON_ERROR:
+        raise ValueError(f"a module can raise at most {PYTHON_ERROR - 1} exception classes")
+    numbers = {name: number for number, name in enumerate(scan.classes, 1)}
+    return Exceptions(
+        numbers, frozenset(scan.raising), frozenset(scan.called), frozenset(scan.allocating), scan.python_errors
+    )
 
 
 def raises(exceptions: Exceptions, call: Op) -> bool:
@@ -129,10 +152,3 @@ def find_class(name: str) -> type | None:
 def _is_subclass(cls: type | None, base: type | None) -> bool:
     """Whether `cls` is below `base`; a class that cannot be found is taken for a direct subclass of Exception."""
     return base is not None and issubclass(Exception if cls is None else cls, base)
-
-
-def function_calls(function: Function) -> Iterator[str]:
-    """The names of the functions that it calls."""
-    for op in function.body.walk():
-        if op.name == "call":
-            yield str(op.attrs["callee"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from quadrants.ir.core import Function, Module
 from quadrants.lower import table
 from quadrants.lower.abi import Lowered, all_components, symbol
-from quadrants.lower.analysis import analyse, function_calls
+from quadrants.lower.analysis import analyse
 from quadrants.lower.calls import body_name, param_list, result_text, return_by_value, return_exception, unpack
 from quadrants.lower.context import LowerOptions, ModuleContext
 from quadrants.lower.emit import FunctionEmitter, Parts, Text
@@ -23,12 +23,11 @@ _INLINE = {"always": " alwaysinline", "never": " noinline"}
 def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered:
     """Lower every function of the module."""
     context = ModuleContext(module, options or LowerOptions(), analyse(module))
-    called = {callee for function in module.functions.values() for callee in function_calls(function)}
     texts = []
     for name, function in module.functions.items():
         if name != module.entry:
             texts.append(_function(context, function, name))
-        elif name in called:  # it calls itself: by value, like the others
+        elif name in context.exceptions.called:  # it calls itself: by value, like the others
             texts.append(_function(context, function, body_name(name, name)))
             texts.append(_entry_wrapper(context, function))
         else:
