@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from quadrants.diagnostics.catalogue.entry import Entry
-from quadrants.diagnostics.codes import Code, Family
+from quadrants.diagnostics.codes import RESERVED, Code, Family
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "docs" / "errors"
@@ -35,6 +35,8 @@ def page(entry: Entry) -> str:
     example = entry.example.strip()
     title = entry.title[0].upper() + entry.title[1:]
     parts = [f"# {entry.code}: {title}", f"`Code.{entry.code.name}`", entry.explanation]
+    if entry.code in RESERVED:
+        parts.append("This version does not raise it.")
     if example.startswith("#") and "\n" not in example:
         parts.append(f"For example: {example.lstrip('# ')}.")
     else:

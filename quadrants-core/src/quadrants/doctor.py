@@ -125,7 +125,7 @@ def _self_test() -> Iterator[str]:
         total = 0.0
         for i in range(len(a)):
             total += a[i] * a[i]
-        return scale * total / len(a)
+        return total * (scale / len(a))
 
     values = np.arange(1000.0)
     start = time.perf_counter()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from quadrants.diagnostics import Code
 from quadrants.diagnostics.catalogue import ENTRIES
+from quadrants.diagnostics.codes import RESERVED
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -70,3 +72,12 @@ def test_importing_codes_does_not_load_the_texts() -> None:
     program = "import sys, quadrants.diagnostics; print([m for m in sys.modules if 'catalogue' in m])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_codes_are_raised_or_marked_reserved() -> None:
+    package = ROOT / "quadrants-core" / "src" / "quadrants"
+    files = [*package.rglob("*.py"), *ROOT.glob("quadrants-cpu/src/**/*.py")]
+    tables = {package / "diagnostics" / "codes.py", package / "diagnostics" / "errors.py"}
+    source = "\n".join(p.read_text() for p in files if p not in tables and "catalogue" not in p.parts)
+    raised = {code for code in Code if re.search(rf"\bCode\.{code.name}\b|\b{code}\b", source)}
+    assert set(Code) - raised == RESERVED

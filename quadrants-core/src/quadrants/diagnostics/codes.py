@@ -145,3 +145,31 @@ class Code(Enum):
     @property
     def title(self) -> str:
         return self.entry.title
+
+
+#: Codes that have their number and their texts, and that this version does not raise.
+RESERVED = frozenset(
+    {
+        Code.UNSUPPORTED_COMPREHENSION,
+        Code.UNSUPPORTED_STAR,
+        Code.UNSUPPORTED_LAMBDA,
+        Code.UNDETERMINED_TYPE,
+        Code.LIST_KINDS,
+        Code.BAD_OVERLOAD,
+        Code.NONE_OPERAND,
+        Code.BAD_LENGTH,
+        Code.BAD_FORMAT_SPEC,
+        Code.UNSUPPORTED_CAPABILITY,
+        Code.UNSUPPORTED_ON_TARGET,
+        Code.RECURSION_ON_TARGET,
+        Code.DEVICE_MISMATCH,
+        Code.DEVICE_MEMORY,
+        Code.BAD_LAUNCH,
+        Code.CACHE_DAMAGED,
+        Code.CACHE_UNCACHEABLE,
+        Code.UNSUPPORTED_PYTHON,
+        Code.SUBINTERPRETER,
+        Code.UNSUPPORTED_PLATFORM,
+        Code.MISSING_DEPENDENCY,
+    }
+)

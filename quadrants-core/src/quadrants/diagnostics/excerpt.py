@@ -46,7 +46,7 @@ def excerpt(location: SourceLocation) -> list[str]:
     if first is None:
         return []
     linecache.checkcache(location.filename)
-    last = max(first, location.end_line or first)
+    last = first if _is_header(location) else max(first, location.end_line or first)
     texts = {n: source_line(location.filename, n) for n in _shown(first, last)}
     if not texts[first].strip():
         return []
@@ -74,6 +74,12 @@ def expression_text(location: SourceLocation) -> str:
     return text[start:stop].strip()
 
 
+def _is_header(location: SourceLocation) -> bool:
+    """Whether a location is a whole compound statement (a loop, a class): then its first line says enough."""
+    text = source_line(location.filename, location.line).partition("#")[0]
+    return text.rstrip().endswith(":") and (location.end_line or 0) > (location.line or 0)
+
+
 def _shown(first: int, last: int) -> list[int]:
     """The line numbers of an excerpt."""
     if last - first < MAX_LINES:
@@ -87,7 +93,7 @@ def _span(location: SourceLocation, number: int, last: int, text: str) -> tuple[
         return (0, 0)
     body = len(text) - len(text.lstrip())
     start = char_column(text, location.col) if number == location.line else body
-    stop = char_column(text, location.end_col) if number == last else None
+    stop = char_column(text, location.end_col) if number == location.end_line else None
     return (start or 0, len(text.rstrip()) if stop is None else stop)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Emitter, describe, fail
-from quadrants.infer.values import Abstract, Arr, Const, Exc, Method, Num, Opt, Tup
+from quadrants.infer.values import Abstract, Arr, Const, Exc, ListDisplay, Method, Num, Opt, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
@@ -30,6 +30,9 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         return value.items[value.named[0].index(name)]
     if _has_method(value, name):
         return Method(value, name)
+    if isinstance(value, ListDisplay) and hasattr(list, name):
+        hint = "Allocate an array with np.empty, and count how much of it is used."
+        fail(Code.UNSUPPORTED_LIST, f"list.{name} is not supported: lists cannot change in compiled code", hint=hint)
     fail(
         Code.NO_ATTRIBUTE,
         f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),

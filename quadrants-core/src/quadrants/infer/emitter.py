@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from quadrants.diagnostics import Code, CompileError, Decision
+from quadrants.infer.describe import type_name
 from quadrants.infer.merge import Number, cast_value, to_num
 from quadrants.infer.values import Abstract, Const, Maybe, Num, Opt
 from quadrants.ir import Value
@@ -169,16 +170,9 @@ def scalar_type(value: Abstract) -> Scalar | None:
 def describe(value: Abstract | Type) -> str:
     """A type as a user would say it."""
     type_ = value.type if isinstance(value, Abstract) else value
-    if isinstance(type_, LiteralType):
-        shown = type_.value
-        if isinstance(shown, type):
-            return f"the class {shown.__qualname__}"
-        if isinstance(shown, pytypes.ModuleType):
-            return f"the module {shown.__name__}"
-        if callable(shown):
-            return f"the function {getattr(shown, '__qualname__', shown)!s}"
-        return f"the constant {shown!r}"
-    return str(type_)
+    if isinstance(type_, LiteralType) and not callable(type_.value) and not isinstance(type_.value, pytypes.ModuleType):
+        return f"the constant {type_.value!r}"
+    return type_name(type_)
 
 
 def fail(
@@ -190,4 +184,4 @@ def fail(
     notes: Sequence[str] = (),
 ) -> NoReturn:
     """Raise a compile error; the walk adds where."""
-    raise CompileError(code, message, types=[(name, str(t)) for name, t in types], hint=hint, notes=notes)
+    raise CompileError(code, message, types=[(name, type_name(t)) for name, t in types], hint=hint, notes=notes)

@@ -25,10 +25,10 @@ f(np.ones(3))
         "The value's type has no such attribute or method, or it is not compiled in this version.",
         """
 @qd.njit
-def f(x):
-    return x.shape
+def f(a):
+    return a.spahe
 
-f(1.0)
+f(np.ones(3))
 """,
         "Check the spelling and the type of the value; the docs list the attributes of each type.",
     ),
@@ -179,15 +179,15 @@ f(a)
     Entry(
         Code.BAD_DTYPE,
         "a dtype that is not compiled, or not known",
-        "Arrays have bool, integer, float or complex elements. A dtype argument has to be known when the function is compiled.",
+        "A dtype argument names a type that arrays in compiled code cannot have: their elements are Booleans or numbers.",
         """
 @qd.njit
-def f(a):
-    return a[0]
+def f(n):
+    return np.zeros(n, "U8")
 
-f(np.array(["a", "b"]))
+f(3)
 """,
-        "Convert the array with astype to a numeric dtype.",
+        "Use a numeric dtype, such as np.float64.",
     ),
     Entry(
         Code.BAD_SIGNATURE,
@@ -217,14 +217,7 @@ f(3)
         Code.UNDETERMINED_TYPE,
         "a value whose type nothing fixes",
         "Nothing in the function says what type the value has: an empty container that is never filled, for example.",
-        """
-@qd.njit
-def f():
-    xs = []
-    return xs
-
-f()
-""",
+        "# an empty container that is never filled",
         "Make the value with its type: np.empty(0, np.float64).",
     ),
     Entry(
@@ -272,15 +265,7 @@ f(np.ones((2, 2)))
         Code.LIST_KINDS,
         "two kinds of lists",
         "A list that was passed in is the live Python object; a list made in compiled code is native. A variable cannot be both.",
-        """
-@qd.njit
-def f(xs, flag):
-    if flag:
-        xs = [1, 2]
-    return xs[0]
-
-f([1, 2], True)
-""",
+        "# a variable that is a list from outside on one path, and a list made inside on another",
         "Copy the list that was passed in before merging the two: list(xs).",
     ),
     Entry(
@@ -334,29 +319,23 @@ f((1, 2))
         Code.NONE_OPERAND,
         "None where a value is needed",
         "The operand is None, or may be None, and the operation needs a value.",
-        """
-@qd.njit
-def f(x):
-    return x + 1
-
-f(None)
-""",
+        "# arithmetic on a value that may be None",
         "Test first: `if x is not None:`; inside the branch the value has its type.",
     ),
     Entry(
         Code.BAD_CONDITION,
         "a value without a truth value",
-        "The truth of an array with more than one element is ambiguous; some types have no truth value at all.",
+        "The value is used as a condition, and its type has no truth value that is known in compiled code.",
         """
 @qd.njit
-def f(a):
-    if a > 0:
+def f(n):
+    if range(n):
         return 1
     return 0
 
-f(np.ones(3))
+f(3)
 """,
-        "Use np.all(...) or np.any(...).",
+        "Compare it with something: if n > 0.",
     ),
     Entry(
         Code.TOO_MANY_SIGNATURES,
@@ -392,13 +371,7 @@ f(1)
         Code.BAD_LENGTH,
         "a value without a length",
         "len() takes arrays, tuples and ranges.",
-        """
-@qd.njit
-def f(x):
-    return len(x)
-
-f(1.0)
-""",
+        "# len() of a number",
         "Check the type of the value; a 0-d array has no length either.",
     ),
 )

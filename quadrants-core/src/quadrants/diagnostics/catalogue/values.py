@@ -26,13 +26,10 @@ f(np.ones((2, 2)), 0)
         "The value is known when the function is compiled, and the operation does not take it.",
         """
 @qd.njit
-def f(n):
-    total = 0
-    for i in range(0, n, 0):
-        total += i
-    return total
+def f():
+    return int("12e")
 
-f(3)
+f()
 """,
         "Choose a value that the text allows.",
     ),
@@ -56,7 +53,7 @@ f(1)
         """
 @qd.njit
 def f(a):
-    return a.sum(axis=2)
+    return np.transpose(a, (0, 0))
 
 f(np.ones((2, 2)))
 """,
@@ -65,15 +62,15 @@ f(np.ones((2, 2)))
     Entry(
         Code.BAD_SHAPE,
         "a shape that cannot be used",
-        "A shape is an integer or a tuple of integers, and its length has to be known when the function is compiled.",
+        "A shape is an integer or a tuple of integers whose length is known when the function is compiled; reshape takes one -1.",
         """
 @qd.njit
-def f(x):
-    return np.zeros(x)
+def f(a):
+    return a.reshape(-1, -1)
 
-f(1.5)
+f(np.ones(4))
 """,
-        "Convert sizes with int(), and write the shape as a tuple.",
+        "Write the shape as a tuple of integers.",
     ),
     Entry(
         Code.BAD_OPTION,
@@ -88,16 +85,17 @@ def f(x):
     ),
     Entry(
         Code.CONSTANT_INDEX,
-        "a constant index out of range",
-        "The index into a tuple is known when the function is compiled, and the tuple has fewer items.",
+        "a tuple of different types needs a constant index",
+        "The items of the tuple have different types, so the type of the result depends on the index.",
         """
 @qd.njit
-def f(t):
-    return t[5]
+def f(i):
+    t = (1, (2, 3))
+    return t[i]
 
-f((1, 2))
+f(0)
 """,
-        "Indices count from 0 to len(t) - 1; negative ones count from the end.",
+        "Index it with a literal, or walk it with a for loop, which is unrolled.",
     ),
     Entry(
         Code.UNSUPPORTED_CONSTANT,
@@ -118,15 +116,7 @@ f(1)
         Code.BAD_FORMAT_SPEC,
         "a format specification that is not valid",
         "The part after the colon in an f-string does not fit the type of the value.",
-        """
-@qd.njit
-def f(x):
-    if x > 0:
-        raise ValueError(f"{x:q}")
-    return x
-
-f(1)
-""",
+        "# a format specification that does not fit the value",
         "See Python's format specification language.",
     ),
     Entry(
@@ -139,28 +129,15 @@ f(1)
     Entry(
         Code.NO_FIXPOINT,
         "types that never settle",
-        "A variable's type grows each time round the loop (a tuple that gets longer, for example), so there is no type for it.",
-        """
-@qd.njit
-def f(n):
-    t = ()
-    for i in range(n):
-        t = t + (i,)
-    return len(t)
-
-f(3)
-""",
+        "The types of the variables of a loop change with each round, so that there is no type for them.",
+        "# variables of a loop whose types change in every round",
         "Use an array for what grows.",
     ),
     Entry(
         Code.BAD_IR,
-        "text of the IR that cannot be read",
-        "The text form of QIR does not parse, has another version, or breaks a rule of the IR. The text names the line.",
-        """
-from quadrants.ir.parser import parse_module
-
-parse_module("qir 0")
-""",
-        "Make the text with this version of Quadrants.",
+        "code that does not hold together",
+        "The intermediate representation of the program breaks one of its own rules: a bug of Quadrants.",
+        "# an operation on types that it does not have, in the text of a module",
+        "Report the program that shows it.",
     ),
 )
