@@ -8,5 +8,7 @@ from typing import SupportsIndex
 class prange:
     """A `range` whose iterations are independent of each other. In the interpreter it is `range`."""
 
+    __quadrants_builtin__ = range  # what inference takes it for
+
     def __new__(cls, *args: SupportsIndex) -> range:  # type: ignore[misc]
         return range(*args)

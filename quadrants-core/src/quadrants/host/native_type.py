@@ -22,7 +22,6 @@ from quadrants.host.specialisation import Loaded, load_specialisation
 from quadrants.host.support import Raise, Retry, support
 from quadrants.host.support_ir import MAX_ARGUMENTS, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
 
-_SLOT_CALL = 50  # Py_tp_call
 _MAX_PERMUTATIONS = 64
 #: Errors of `_miss` that concern the user's program, not the compiler: shown without the frames in between.
 _USER_ERRORS = (QuadrantsError, OverflowError)
@@ -62,26 +61,28 @@ class DispatcherBase:
 
     def _slow(self, canonical: bool, retried: bool, names: tuple[str, ...] | None, *given: object) -> object:
         """The end of the chain: bind the arguments, then `_miss`. Never raises what can be told by `Raise`."""
-        arguments = given
         if not canonical:
             try:
-                arguments = self._bind(names or (), given)
+                bound = self._bind(names or (), given)
             except TypeError as error:
                 return Raise(error.with_traceback(None))
+            if bound is not None:
+                return Retry(bound)  # in this order the chain may take them
         try:
-            answer = self._miss(arguments, retried)
+            answer = self._miss(given, retried)
             if retried and type(answer) is Retry:
                 raise InternalError(Code.INTERNAL, "no compiled code takes the arguments that it was compiled for")
             return answer
         except _USER_ERRORS as error:
             return Raise(error.with_traceback(None))
 
-    def _bind(self, names: Sequence[str], given: tuple[object, ...]) -> tuple[object, ...]:
-        """The arguments in canonical order. Calls of this form are permuted natively from now on."""
+    def _bind(self, names: Sequence[str], given: tuple[object, ...]) -> tuple[object, ...] | None:
+        """The arguments in canonical order, None if they are in it; TypeError. Calls of this form are permuted natively from now on."""
         count = len(given) - len(names)
         permutation = self._parameters.permutation(count, names)
-        identity = not names and len(permutation) == count and self._parameters.direct
-        if layout.native_call_supported() and not identity:
+        if not names and len(permutation) == count and self._parameters.direct:
+            return None
+        if layout.native_call_supported():
             self._remember(tuple(map(sys.intern, names)) or None, count, permutation)
         return apply(permutation, given)
 
@@ -106,15 +107,12 @@ def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
     if not layout.native_call_supported():
         return type(base.__name__, (base,), {"__slots__": (), "__call__": fallback.call, "__module__": base.__module__})
     offset = base.__basicsize__
-    get_slot = ctypes.pythonapi["PyType_GetSlot"]
-    get_slot.restype, get_slot.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_int)
     made: Any = pytype.make_type(
         f"{base.__module__}.{base.__name__}",
         offset + 16,
         pytype.TPFLAGS_DEFAULT | pytype.TPFLAGS_BASETYPE | pytype.TPFLAGS_HAVE_VECTORCALL,
         base=base,
         vectorcall_offset=offset,
-        slots=((_SLOT_CALL, get_slot(base, _SLOT_CALL)),),
     )
     if (
         layout.read(id(made) + TYPE_VECTORCALL_OFFSET, "q") != offset
@@ -177,8 +175,8 @@ def _vectorcall_offset(cls: type) -> int:
 
 
 def _inherit_vectorcall(cls: type) -> None:
-    """3.11 does not pass the vectorcall flag on to Python subclasses; without `__call__` of their own they are called the same."""
-    if sys.version_info >= (3, 12) or not layout.native_call_supported():
+    """Set the flag that CPython does not pass on to Python subclasses: without `__call__` of their own they are called the same."""
+    if not layout.native_call_supported():
         return
     leaf = next((c for c in cls.__mro__ if c.__flags__ & pytype.TPFLAGS_HAVE_VECTORCALL), None)
     if leaf is None or cls is leaf or any("__call__" in c.__dict__ for c in cls.__mro__[: cls.__mro__.index(leaf)]):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import types as pytypes
 from collections.abc import Callable, Sequence
 
@@ -16,6 +17,7 @@ from quadrants.infer import attributes, calls, elementwise, indexing, operators,
 from quadrants.infer.emitter import class_name, describe, fail
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
 from quadrants.infer.merge import convert, generalise, join_types
+from quadrants.infer.returning import check_returnable
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -62,6 +64,12 @@ class Cell(Abstract):
     @property
     def type(self) -> Type:
         return LiteralType(self)
+
+
+def _is_users(value: object) -> bool:
+    """Whether an attribute of a module is a function that is compiled from its own code, which may be another one later."""
+    function = getattr(value, "py_func", value)
+    return isinstance(function, pytypes.FunctionType) and (function.__module__ or "").partition(".")[0] != "numpy"
 
 
 class FunctionWalk(ControlWalk):
@@ -112,7 +120,7 @@ class FunctionWalk(ControlWalk):
 
     def from_module(self, module: pytypes.ModuleType, name: str, value: object) -> Abstract:
         """An attribute of a module."""
-        if isinstance(value, (int, float, complex, str, tuple, np.ndarray)) and not self.ref.internal:
+        if not self.ref.internal and (isinstance(value, (int, float, complex, str, tuple, np.ndarray)) or _is_users(value)):
             self.engine.depend(Dependency(vars(module), name, None, value))
         return self.from_python(value, f"{module.__name__}.{name}")
 
@@ -179,7 +187,7 @@ class FunctionWalk(ControlWalk):
                 self.at(inst.loc)
                 handler = _INSTS.get(inst.op)
                 if handler is None:
-                    _unsupported(inst)
+                    _unsupported(inst, self.ref.code)
                 assert handler is not None
                 try:
                     handler(self, inst.arg)
@@ -519,6 +527,9 @@ class FunctionWalk(ControlWalk):
     def run(self, types: Sequence[Type], entry: bool) -> tuple[Function, Type | None]:
         """Walk the function for the parameter types; the IR function and the type of its result (None: never returns)."""
         code = self.ref.code
+        if code.co_flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+            with _located(self):
+                fail(Code.UNSUPPORTED_ASYNC, f"{self.ref.name}() is an async function, which cannot be compiled")
         tree = bytecode.regions(code)
         params = [Value(leaf) for type_ in types for leaf in type_.leaves()]
         leaves = iter(params)
@@ -545,6 +556,9 @@ class FunctionWalk(ControlWalk):
             return None
         if entry:
             result = generalise(result)
+            self.b.loc = self.returns[-1].loc
+            with _located(self):
+                check_returnable(self.ref.name, result)
         if isinstance(result, ConflictType):
             with _located(self):
                 fail(
@@ -607,14 +621,26 @@ _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
     Opcode.LOAD_SPECIAL: (Code.UNSUPPORTED_WITH, "a with statement cannot be compiled"),
     Opcode.MATCH_CLASS: (Code.UNSUPPORTED_MATCH, "a match statement with class patterns cannot be compiled"),
     Opcode.MATCH_MAPPING: (Code.UNSUPPORTED_MATCH, "a match statement with mapping patterns cannot be compiled"),
+    Opcode.GET_YIELD_FROM_ITER: (Code.UNSUPPORTED_YIELD, "a generator cannot be compiled"),
+    Opcode.SET_ADD: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
+    Opcode.SET_UPDATE: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
+    Opcode.MAP_ADD: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
+    Opcode.DICT_UPDATE: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
+    Opcode.DICT_MERGE: (Code.UNSUPPORTED_KWARGS, "** in a call cannot be compiled: name the arguments"),
+    Opcode.DELETE_ATTR: (Code.UNSUPPORTED_DELETE, "attributes cannot be deleted in compiled code"),
+    Opcode.DELETE_GLOBAL: (Code.UNSUPPORTED_DELETE, "a global cannot be deleted in compiled code"),
+    Opcode.MATCH_SEQUENCE: (Code.UNSUPPORTED_MATCH, "a match statement with sequence patterns cannot be compiled"),
+    Opcode.CHECK_EG_MATCH: (Code.UNSUPPORTED_EXCEPT, "except* cannot be compiled"),
     Opcode.GET_AWAITABLE: (Code.UNSUPPORTED_ASYNC, "await cannot be compiled"),
 }
 
 
-def _unsupported(inst: Inst) -> None:
+def _unsupported(inst: Inst, where: pytypes.CodeType) -> None:
     code, text = _UNSUPPORTED.get(
         inst.op, (Code.UNSUPPORTED_SYNTAX, f"the operation {inst.op.value} cannot be compiled")
     )
+    if inst.op is Opcode.YIELD and where.co_name == "<genexpr>":
+        fail(Code.UNSUPPORTED_GENERATOR, "a generator expression cannot be used as a value", hint="Write the loop out.")
     fail(code, text)
 
 
