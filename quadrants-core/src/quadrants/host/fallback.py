@@ -43,7 +43,8 @@ _STACK_MARGIN = 256 << 10
 def call(self: DispatcherBase, *args: Any, **kwargs: Any) -> Any:
     """`__call__` of dispatchers on this path."""
     retried = False
-    answer: object = Retry(self._bind(tuple(kwargs), (*args, *kwargs.values())))
+    bound = self._bind(tuple(kwargs), (*args, *kwargs.values()))
+    answer: object = Retry(args if bound is None else bound)
     while type(answer) is Retry:
         arguments = tuple(answer)
         for loaded in self._entries:

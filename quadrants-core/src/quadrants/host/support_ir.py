@@ -73,6 +73,8 @@ done:
 }}
 """
 
+assert RETRIED == CANONICAL << 1  # a canonical call that Python has dispatch again is a retried one
+
 _TAIL = f"""
 @qd_slow_name = global ptr null
 @qd_retry_type = global ptr null
@@ -246,7 +248,9 @@ inspect2:
 again:
   %count.at = getelementptr i8, ptr %answer, i64 {layout.TUPLE_SIZE}
   %count = load i64, ptr %count.at
-  %flags = or i64 %count, {CANONICAL | RETRIED}
+  %again.bit = shl i64 %canonical.bit, 1
+  %flags0 = or i64 %count, {CANONICAL}
+  %flags = or i64 %flags0, %again.bit
   %head = call ptr @head_of(ptr %self)
   %code = load ptr, ptr %head
   %result = call ptr %code(ptr %self, ptr %items, i64 %flags, ptr null)

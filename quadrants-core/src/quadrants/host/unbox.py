@@ -205,13 +205,9 @@ class Unboxer:
         other, join = text.fresh("other"), text.fresh("literal")
         text.branch(same, join, other)
         text.begin(other)
-        if type.value.__class__ is int and -(1 << 63) <= type.value < 1 << 63:  # type: ignore[operator]
-            text.guard(text.equal("i64", self.integer(obj), type.value))  # type: ignore[arg-type]
-        elif type.value.__class__ is str:
-            self.type_is(obj, "PyUnicode_Type")
-            text.guard(text.equal("i32", text.call("i32", "PyUnicode_Compare", ("ptr", obj), ("ptr", wanted)), 0))
-        else:
-            text.guard("false")
+        self.type_is(obj, "PyLong_Type" if type.value.__class__ is int else "PyUnicode_Type")
+        same = text.call("i32", "PyObject_RichCompareBool", ("ptr", obj), ("ptr", wanted), ("i32", str(_PY_EQ)))
+        text.guard(text.equal("i32", same, 1))
         text.jump(join)
         text.begin(join)
         return []
@@ -224,6 +220,7 @@ def zero(kind: str) -> str:
     return "0.0" if kind in ("half", "float", "double") else "false" if kind == "i1" else "0"
 
 
+_PY_EQ = 2  # Py_EQ
 _WEAK_TYPES = {Kind.INT: "PyLong_Type", Kind.FLOAT: "PyFloat_Type", Kind.COMPLEX: "PyComplex_Type"}
 
 _Rule = Callable[[Unboxer, Type, str], list[str]]
