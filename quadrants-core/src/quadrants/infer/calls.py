@@ -82,6 +82,7 @@ def _known(target: object) -> Builtin | None:
         hash(target)
     except TypeError:
         return None
+    target = getattr(target, "__quadrants_builtin__", target)
     return BUILTINS.get(target) or ufuncs.UFUNCS.get(target) or numpy_arrays.NUMPY.get(target)
 
 
