@@ -1,0 +1,30 @@
+"""Region trees do what the interpreter does: hand-written functions, on many inputs."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+from executor import Broken, run
+from programs import PROGRAMS
+from quadrants.bytecode import regions
+
+
+def outcome(call):
+    """The result, or the exception's type, arguments and cause."""
+    try:
+        return "result", call()
+    except Broken as broken:
+        raise AssertionError(str(broken)) from None
+    except Exception as exc:
+        cause = exc.__cause__
+        return type(exc), str(exc), type(cause)
+
+
+@pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
+def test_program(function):
+    tree = regions(function.__code__)
+    for a in range(-1, 7):
+        for b in range(-1, 6):
+            expected = outcome(lambda: copy.deepcopy(function(a, b)))
+            assert outcome(lambda: run(tree, function, a, b)) == expected, (a, b, str(tree))
