@@ -51,7 +51,7 @@ def _loop(e: FunctionEmitter, op: Op) -> None:
     after = e.join("endloop", _types(op))
     e.breaks[label], e.continues[label] = after, head
     e.jump(head, e.all(op.operands))
-    head.note = e.module.nodes.loop()
+    head.note = e.module.nodes.loop(bool(op.attr("cold")))
     e.define(body.args, e.begin_join(head, complete=False))
     e.region(body)
     e.finish_join(head)
@@ -86,9 +86,10 @@ def _for(e: FunctionEmitter, op: Op) -> None:
     if latch.incoming:
         values = e.begin_join(latch)
         following, more = counter.end(e, phis[0])
+        cold = bool(op.attr("cold"))
         head.incoming.append(((following, *values), e.block))
         after.incoming.append((values, e.block))
-        e.lines.append(f"  br i1 {more}, label %{head.label}, label %{after.label}{e.module.nodes.loop()}")
+        e.lines.append(f"  br i1 {more}, label %{head.label}, label %{after.label}{e.module.nodes.loop(cold)}")
     e.finish_join(head)
     _finish(e, op, after)
 

@@ -26,6 +26,7 @@ class Nodes:
     lines: list[str] = field(default_factory=list)
     _next: int = _FIRST
     _loop: int = -1
+    _cold: tuple[int, ...] = ()
     _domain: int = -1
 
     def new(self) -> int:
@@ -37,14 +38,19 @@ class Nodes:
         """Say what a node is."""
         self.lines.append(f"!{number} = {text}")
 
-    def loop(self) -> str:
+    def loop(self, cold: bool = False) -> str:
         """What the jump back of a new loop says: no unrolling by a run-time count. What is left over from a vectorised loop
-        is short, and would cost compile time."""
+        is short, and would cost compile time. A cold loop is not unrolled or vectorised at all."""
         if self._loop < 0:
             self._loop = self.new()
             self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
+        if cold and not self._cold:
+            self._cold = (self.new(), self.new())
+            self.define(self._cold[0], '!{!"llvm.loop.vectorize.enable", i1 false}')
+            self.define(self._cold[1], '!{!"llvm.loop.unroll.disable"}')
         number = self.new()
-        self.define(number, f"distinct !{{!{number}, !{self._loop}}}")
+        properties = ", ".join(f"!{node}" for node in (number, *(self._cold if cold else (self._loop,))))
+        self.define(number, f"distinct !{{{properties}}}")
         return f", !llvm.loop !{number}"
 
     def domain(self) -> int:

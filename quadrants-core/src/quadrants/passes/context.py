@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PassOptions:
     """What the pipeline may do.
 

@@ -20,7 +20,7 @@ from quadrants.ir.rewrite import clone_region
 from quadrants.passes import fuse_maps
 from quadrants.passes.broadcast import Dims, Shaper, into_message
 from quadrants.passes.context import PassContext
-from quadrants.passes.structure import new_label
+from quadrants.passes.structure import mark_cold, new_label
 from quadrants.types import I64, ArrayType
 
 PASS = "expand_maps"
@@ -158,6 +158,8 @@ class _Expander:
             b.op("yield")
         with b.into(regions[1]):
             self.stretched(op, dims, target, found)
+            for rare in regions[1].ops:
+                mark_cold(rare)
             b.op("yield")
         b.op("if", same, regions=regions)
 

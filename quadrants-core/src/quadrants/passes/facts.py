@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from quadrants._frozen import frozen
 from quadrants.ir import Op, Value
 from quadrants.passes.fold import INVERSE
 from quadrants.passes.intervals import I64_RANGE, Interval, range_of_dim, range_of_type, transfer
@@ -30,7 +31,7 @@ def _array(value: Value) -> ArrayType:
     return value.type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """`sum(coefficient * value) + const`. Coefficients are not 0."""
 

@@ -112,16 +112,18 @@ class Guard:
         """The value of a polynomial."""
         b = self.builder
         total: Value | None = None
-        for monomial, coefficient in sorted(poly.items(), key=lambda item: -len(item[0])):
+        for monomial, coefficient in sorted(poly.items(), key=lambda item: (item[1] < 0, -len(item[0]))):
             term: Value | None = None
             for value in monomial:
                 factor = self.value(value)
                 term = factor if term is None else b.value("mul", term, factor)
+            subtract = total is not None and coefficient < 0
+            size = -coefficient if subtract else coefficient
             if term is None:
-                term = b.i64(coefficient)
-            elif coefficient != 1:
-                term = b.value("mul", term, b.i64(coefficient))
-            total = term if total is None else b.value("add", total, term)
+                term = b.i64(size)
+            elif size != 1:
+                term = b.value("mul", term, b.i64(size))
+            total = term if total is None else b.value("sub" if subtract else "add", total, term)
         return b.i64(0) if total is None else total
 
 

@@ -7,8 +7,8 @@ operation may wrap, the result is the whole range of its type.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from quadrants._frozen import frozen
 from quadrants.ir import Op
 from quadrants.types import ArrayType, Scalar, Type
 
@@ -16,7 +16,7 @@ I64_MAX = (1 << 63) - 1
 I64_MIN = -(1 << 63)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interval:
     """The integers from `lo` to `hi`, both included."""
 

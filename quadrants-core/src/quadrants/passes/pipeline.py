@@ -10,17 +10,20 @@ from __future__ import annotations
 from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.ir.spec import verify
-from quadrants.passes import bounds, expand_maps, ownership, simplify, version_loops
+from quadrants.passes import bounds, expand_maps, if_convert, ownership, polls, reductions, simplify, version_loops
 from quadrants.passes.context import FunctionPass, PassContext, PassOptions
 
 PASSES: tuple[FunctionPass, ...] = (
     simplify.run,
     expand_maps.run,
+    if_convert.run,
     simplify.run,
     bounds.run,
     simplify.run,
     version_loops.run,
     simplify.run,
+    reductions.run,
+    polls.run,
     ownership.run,
 )
 

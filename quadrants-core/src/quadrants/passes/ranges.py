@@ -13,6 +13,7 @@ import enum
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from quadrants._frozen import frozen
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.passes.deltas import Deltas
 from quadrants.passes.facts import Facts, Form, constant, symbol
@@ -40,7 +41,7 @@ class _Kind(enum.Enum):
     BELOW = enum.auto()  # never above its initial value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Guess:
     """What is believed of a carried value on every turn."""
 

@@ -105,6 +105,15 @@ def size_of(region: Region) -> int:
     return sum(1 for _ in region.walk())
 
 
+def mark_cold(op: Op) -> None:
+    """Mark a loop, and those inside it, as rarely run."""
+    if op.name in LOOPS:
+        op.attrs["cold"] = True
+    for region in op.regions:
+        for inner in region.ops:
+            mark_cold(inner)
+
+
 def new_label(function: Function) -> int:
     """A label that the function does not use yet."""
     labels = [op.attrs["label"] for op in function.body.walk() if op.name in LABELLED]

@@ -18,8 +18,8 @@ from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_op
 from quadrants.passes.context import PassContext
 from quadrants.passes.guards import Guard, Plan, Range
-from quadrants.passes.polynomials import Conditions, Nest, as_const, const, fits, plus
-from quadrants.passes.structure import definitions, size_of
+from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const, const, fits, plus
+from quadrants.passes.structure import definitions, mark_cold, size_of
 from quadrants.types import I64
 
 PASS = "version_loops"
@@ -64,6 +64,7 @@ class _Versioner:
             return [loop]
         self.growth += size
         slow = clone_op(loop, {})
+        mark_cold(slow)
         guarded = Guard(plan.nest, plan.lasts).emit(plan)
         dropped = set(plan.checks)
         for found in plan.ranges:
@@ -87,6 +88,14 @@ class _Versioner:
         count = len(plan.ranges) + len(plan.checks)
         text = f"{count} check{'s' if count != 1 else ''} inside replaced by one guard in front of the loop"
         self.context.note(PASS, DecisionKind.APPLIED, self.function, loop, "guarded", text)
+
+
+def _is_negative(low: Poly) -> bool:
+    """Whether the lowest index is negative by its form, sizes and other values being mostly positive."""
+    start = as_const(low)
+    if start is not None:
+        return start < 0
+    return all(coefficient < 0 for monomial, coefficient in low.items() if monomial)
 
 
 def _drop(region: Region, dropped: set[Op]) -> None:
@@ -134,8 +143,7 @@ class _Planner:
             return
         low, high = bounds
         demands = []
-        start = as_const(low)
-        negative = start is not None and start < 0
+        negative = _is_negative(low)
         if negative and not (op.attr("wrap") and op.attr("checked")):
             return
         demands.append(plus(low, size) if negative else low)

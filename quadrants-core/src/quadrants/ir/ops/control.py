@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from quadrants.ir.core import Op, Region
 
 LABEL = Attr("label", AttrKind.INT)
+#: A loop that is expected to run rarely, if at all: it is compiled for size, and quickly.
+COLD = Attr("cold", AttrKind.BOOL, required=False, default=False)
 
 
 def exits(region: Region, label: int, kind: str) -> Iterator[Op]:
@@ -160,7 +162,7 @@ DEFS = (
         "loop",
         _loop,
         effects=Effect.CONTROL,
-        attrs=(LABEL, Attr("result_types", AttrKind.TYPES)),
+        attrs=(LABEL, Attr("result_types", AttrKind.TYPES), COLD),
         regions=1,
         doc="Runs the region again and again: `continue` gives the arguments of the next turn, `break` leaves with the results. "
         "The operands are the arguments of the first turn.",
@@ -170,7 +172,7 @@ DEFS = (
         "for",
         _for,
         effects=Effect.CONTROL,
-        attrs=(LABEL,),
+        attrs=(LABEL, COLD),
         regions=1,
         doc="Python's range: (start, stop, step, carried values). The region's arguments are the index and the carried values; "
         "`continue` goes on, `break` leaves; the results are the carried values. The step is not 0: checked by its maker.",

@@ -1,0 +1,249 @@
+"""Lets Ctrl-C interrupt what runs long: puts `poll` at the back edges of loops, about every 2^16 turns.
+
+Takes QIR after all loop transformations; gives the same with polls. A counter runs through every loop that is a `loop`,
+holds other loops, or calls functions with loops; an innermost `for` inside adds its number of turns. An innermost `for`
+that stands alone is cut into strips instead, with a poll between two strips, so that its own body stays as it was and
+can be vectorised. Loops that are short by their constants are left alone: they are unrolled. Always legal: a poll only
+raises KeyboardInterrupt. Functions that are called as `nothrow` get none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from quadrants.ir import Function, Module, Op, Region, Value
+from quadrants.ir.builder import Builder, region_with_args
+from quadrants.passes.context import PassContext
+from quadrants.passes.structure import LOOPS, breaks_of, falls_through, new_label
+from quadrants.types import I64, U64
+
+STRIP = 1 << 16
+#: A `for` of so few turns is unrolled, or as good as that.
+_SHORT = 16
+#: A call of a function with loops counts as so many turns.
+_CALL = 64
+_MAX_STEP = 1 << 32
+
+
+def run(function: Function, context: PassContext) -> None:
+    """Insert the polls of one function."""
+    if not context.options.polls or function.attrs.get("level") == "device":
+        return
+    if not any(op.name in LOOPS for op in function.body.walk()) or function.name in silent(context.module):
+        return
+    poller = _Poller(function, looping(context.module))
+    poller.measure(function.body)
+    poller.start()
+
+
+def silent(module: Module) -> set[str]:
+    """The functions that must not raise: called as `nothrow`, and what those call."""
+    calls = {
+        name: [op for op in function.body.walk() if op.name == "call"] for name, function in module.functions.items()
+    }
+    found: set[str] = set()
+    work = [str(op.attrs["callee"]) for ops in calls.values() for op in ops if op.attr("nothrow")]
+    while work:
+        name = work.pop()
+        if name not in found:
+            found.add(name)
+            work += [str(op.attrs["callee"]) for op in calls[name]]
+    return found
+
+
+def looping(module: Module) -> set[str]:
+    """The functions that may run long: they have loops, call themselves, or call such functions."""
+    found = {
+        name
+        for name, function in module.functions.items()
+        if function.attrs.get("recursive") or any(op.name in LOOPS for op in function.body.walk())
+    }
+    callers: dict[str, set[str]] = {}
+    for name, function in module.functions.items():
+        for op in function.body.walk():
+            if op.name == "call":
+                callers.setdefault(str(op.attrs["callee"]), set()).add(name)
+    work = list(found)
+    while work:
+        for caller in callers.get(work.pop(), ()):
+            if caller not in found:
+                found.add(caller)
+                work.append(caller)
+    return found
+
+
+@dataclass(slots=True)
+class _Poller:
+    function: Function
+    looping: set[str]
+    builder: Builder = field(default_factory=lambda: Builder(Region()))
+    constants: dict[Value, object] = field(default_factory=dict)
+    real: set[Op] = field(default_factory=set)  # loops that are not short
+    counted: set[Op] = field(default_factory=set)  # ops that the counter runs through
+    labels: dict[object, bool] = field(default_factory=dict)
+    label: int = 0
+
+    def measure(self, region: Region) -> bool:
+        """Find the loops, and the ops around them. Gives whether there is anything that takes long in the region."""
+        long = False
+        for op in region.ops:
+            if op.name == "const":
+                self.constants[op.result] = op.attrs["value"]
+            inside = False
+            for nested in op.regions:
+                inside |= self.measure(nested)
+            if op.name == "call" and op.attrs["callee"] in self.looping:
+                inside = True
+            if op.name in LOOPS and (inside or op.name == "loop" or self.turns(op) > _SHORT):
+                self.real.add(op)
+                if inside or op.name == "loop":
+                    self.counted.add(op)
+                inside = True
+            elif inside and op.regions:
+                self.counted.add(op)
+            long = long or inside
+        return long
+
+    def turns(self, op: Op) -> int:
+        """How many turns a `for` takes, if its bounds are constants; else very many."""
+        bounds = [self.constants.get(value) for value in op.operands[:3]]
+        start, stop, step = bounds
+        if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int) and step:
+            return len(range(start, stop, step)) if abs(stop - start) < 1 << 60 else 1 << 60
+        return 1 << 60
+
+    def start(self) -> None:
+        self.label = new_label(self.function)
+        self.region(self.function.body, None, 0)
+
+    def region(self, region: Region, counter: Value | None, depth: int, threaded: bool = False) -> None:
+        """Rewrite a region. `depth`: how many loops are around it; `threaded`: whether its `yield` hands the counter
+        on."""
+        out = Region(region.args)
+        with self.builder.into(out):
+            if counter is None and any(op in self.counted for op in region.ops):
+                counter = self.builder.i64(0)
+            for op in region.ops:
+                self.builder.loc = op.loc
+                if op.defn.terminator:
+                    takes = threaded if op.name == "yield" else self.labels.get(op.attrs.get("label"), False)
+                    if takes and counter is not None and op.name in ("yield", "break", "continue"):
+                        op.operands.append(counter)
+                    out.ops.append(op)
+                elif op in self.counted and counter is not None:
+                    counter = self.through(op, counter, depth)
+                elif op in self.real and depth == 0:
+                    self.strip(op)
+                else:
+                    self.inside(op, counter, depth)
+                    out.ops.append(op)
+                    if counter is not None and depth > 0:
+                        counter = self.weigh(op, counter)
+        region.ops[:] = out.ops
+
+    def inside(self, op: Op, counter: Value | None, depth: int) -> None:
+        """The regions of an op that the counter does not run through: jumps out of it may still take it along."""
+        label = op.attrs.get("label")
+        before = self.labels.get(label, False)
+        if op.regions and label is not None:
+            self.labels[label] = False
+        for nested in op.regions:
+            self.region(nested, counter, depth + (op in self.real))
+        if op.regions and label is not None:
+            self.labels[label] = before
+
+    def weigh(self, op: Op, counter: Value) -> Value:
+        """Add what an op inside a loop counts for."""
+        b = self.builder
+        if op.name == "call" and op.attrs["callee"] in self.looping:
+            return b.value("add", counter, b.i64(_CALL))
+        if op not in self.real:
+            return counter
+        start, stop, step = op.operands[:3]
+        by = self.constants.get(step)
+        first, last = (stop, start) if isinstance(by, int) and by < 0 else (start, stop)
+        turns = b.value("min", b.value("max", b.value("sub", last, first), b.i64(0)), b.i64(STRIP))
+        return b.value("add", counter, turns)
+
+    def through(self, op: Op, counter: Value, depth: int) -> Value:
+        """Let the counter run through an op of control flow; loops count and poll. Gives the counter behind it."""
+        label = op.attrs.get("label")
+        before = self.labels.get(label, False)
+        if label is not None:
+            self.labels[label] = True
+        is_loop = op.name in LOOPS
+        if is_loop:
+            op.operands.append(counter)
+        for nested in op.regions:
+            start = counter
+            if is_loop:
+                nested.args.append(Value(I64, "turns"))
+                start = self.tick(nested, nested.args[-1], op)
+            self.region(nested, start, depth + is_loop, not is_loop)
+        if label is not None:
+            self.labels[label] = before
+        self.builder.region.ops.append(op)
+        if op.name not in LOOPS and not falls_through(op, breaks_of(op) if op.name == "block" else ()):
+            return counter
+        result = Value(I64, "turns")
+        op.results.append(result)
+        if op.name == "loop":
+            types = op.attrs["result_types"]
+            assert isinstance(types, tuple)
+            op.attrs["result_types"] = (*types, I64)
+        return result
+
+    def tick(self, region: Region, counter: Value, loop: Op) -> Value:
+        """At the top of a loop's body: count, and poll when it is time."""
+        made = Region()
+        b = self.builder
+        regions = (Region(), Region())
+        with b.into(made):
+            b.loc = loop.loc
+            due = b.value("cmp", counter, b.i64(STRIP), pred="ge")
+            with b.into(regions[0]):
+                b.op("poll")
+                b.op("yield", b.i64(0))
+            with b.into(regions[1]):
+                b.op("yield", counter)
+            left = b.op("if", due, regions=regions).result
+            following = b.value("add", left, b.i64(1), nowrap=True)
+        region.ops[:0] = made.ops
+        return following
+
+    def strip(self, op: Op) -> None:
+        """Cut a loop that stands alone into strips, with a poll in front of all but the first."""
+        start, stop, step = op.operands[:3]
+        by = self.constants.get(step)
+        if self.function.scope.internal or not isinstance(by, int) or abs(by) > _MAX_STEP or self.turns(op) <= STRIP:
+            self.builder.region.ops.append(op)
+            return
+        b = self.builder
+        inits = op.operands[3:]
+        outer_label, label = op.attrs["label"], self.label
+        self.label += 1
+        strips = region_with_args(value.type for value in op.regions[0].args)
+        with b.into(strips):
+            first = strips.args[0]
+            later = (Region(), Region())
+            with b.into(later[0]):
+                b.op("poll")
+                b.op("yield")
+            with b.into(later[1]):
+                b.op("yield")
+            b.op("if", b.value("cmp", first, start, pred="ne"), regions=later)
+            ends = (stop, first) if by > 0 else (first, stop)
+            left = b.value("cast", b.value("sub", *ends), type=U64)  # up to 2^64 - 1
+            length = b.value("cast", b.value("min", left, b.const(abs(by) * STRIP, U64)), type=I64)
+            end = b.value("add" if by > 0 else "sub", first, length)
+            for inner in op.regions[0].walk():
+                if inner.name == "continue" and inner.attrs["label"] == outer_label:
+                    inner.attrs["label"] = label
+            results = op.results
+            op.attrs["label"] = label
+            op.operands[:] = [first, end, step, *strips.args[1:]]
+            op.results = [Value(result.type, result.hint) for result in results]
+            b.region.ops.append(op)
+            b.op("continue", *op.results, label=outer_label)
+        made = b.op("for", start, stop, b.i64(by * STRIP), *inits, regions=[strips], label=outer_label)
+        made.results = results
