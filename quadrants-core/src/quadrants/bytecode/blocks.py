@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from .error import BytecodeError
 from .opcode import SILENT, Inst, Loc, Opcode
 from .raw import Handler, RawCode, RawInst
-from .rules import Emitter, Flow, Ops, Rule, Table
+from .rules import Emitter, Flow, Ops, Rule, Table, drop_bool
 
 
 @dataclass(slots=True)
@@ -205,6 +205,7 @@ class _Builder:
             block.succs = [self.block_at(self.target(i), e.layout)]
         elif rule.branch is not None:
             branch = rule.branch
+            drop_bool(e)
             taken = self.edge(self.target(i), e.layout, branch.taken, inst.loc)
             passed = self.edge(i + 1, e.layout, branch.passed, inst.loc)
             block.succs = [taken, passed] if branch.when else [passed, taken]

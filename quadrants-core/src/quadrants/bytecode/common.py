@@ -29,6 +29,7 @@ from .rules import (
     swap,
     take,
     take_arg,
+    unary_not,
     unpack_ex,
     with_except_start,
 )
@@ -81,7 +82,7 @@ COMMON: dict[str, Rule] = {
     "DELETE_SUBSCR": simple(O.DELETE_SUBSCR),
     "BINARY_OP": Rule(raw, binary_op),
     "UNARY_NEGATIVE": Rule(none, ops((O.UNARY, "-"))),
-    "UNARY_NOT": Rule(none, ops((O.UNARY, "not"))),
+    "UNARY_NOT": Rule(none, unary_not),
     "UNARY_INVERT": Rule(none, ops((O.UNARY, "~"))),
     "IS_OP": Rule(flag, one(O.IS_OP)),
     "CONTAINS_OP": Rule(flag, one(O.CONTAINS_OP)),

@@ -474,6 +474,18 @@ def pop_top(e: Emitter, value: object, arg: int) -> None:
         e.layout = e.layout[:-1]
 
 
+def unary_not(e: Emitter, value: object, arg: int) -> None:
+    """Tests the truth itself, so a conversion to bool in front of it goes."""
+    drop_bool(e)
+    e.emit(O.UNARY, "not")
+
+
+def drop_bool(e: Emitter) -> None:
+    """Removes a conversion to bool whose result is only tested."""
+    if e.insts and e.insts[-1].op is O.UNARY and e.insts[-1].arg == "bool":
+        e.insts.pop()
+
+
 def push_exc_info(e: Emitter, value: object, arg: int) -> None:
     e.emit(O.PUSH_EXC)
     e.layout = e.layout[:-1] + "pv"
