@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the repository, importable; the user's own cache stays out of the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("QUADRANTS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+        patch.syspath_prepend(str(ROOT))
+        yield ROOT
