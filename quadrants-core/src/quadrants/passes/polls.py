@@ -162,7 +162,8 @@ class _Poller:
         start, stop, step = op.operands[:3]
         by = self.constants.get(step)
         first, last = (stop, start) if isinstance(by, int) and by < 0 else (start, stop)
-        turns = b.value("min", b.value("max", b.value("sub", last, first), b.i64(0)), b.i64(STRIP))
+        length = last if self.constants.get(first) == 0 else b.value("sub", last, first)
+        turns = b.value("min", b.value("max", length, b.i64(0)), b.i64(STRIP))
         return b.value("add", counter, turns)
 
     def through(self, op: Op, counter: Value, depth: int) -> Value:
