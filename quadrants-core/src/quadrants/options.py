@@ -5,11 +5,13 @@ Frozen values, part of every signature and of every cache key. Takes nothing fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Self
 
+from quadrants._frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Numerics:
     """What arithmetic means.
 
@@ -26,7 +28,7 @@ class Numerics:
     overflow: str = "wrap"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """The options of one compiled function.
 

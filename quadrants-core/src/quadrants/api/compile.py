@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from quadrants._frozen import frozen
 from quadrants.api import stored
 from quadrants.api.dispatcher import HiddenValue, Specialisation
 from quadrants.api.jobs import JOBS, progress
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from quadrants.api.frontend import FrontEnd
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """What to compile. `arg_types` are those of the arguments in canonical order, the items of `*args` one by one."""
 
-    function: types.FunctionType
+    function: Any  # a Python function: declared so, it would read as a method
     arg_types: tuple[Type, ...]
     options: Options
     result: Type | None = None

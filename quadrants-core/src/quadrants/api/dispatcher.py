@@ -19,6 +19,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.api import matching
 from quadrants.api.coerce import coerce
 from quadrants.api.jobs import JOBS
@@ -48,7 +49,7 @@ MANY_SIGNATURES = 16
 Types = tuple[Type, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HiddenValue:
     """A global or closure array that code takes as an argument: where it is, and the type that the code is for."""
 
@@ -72,7 +73,7 @@ class HiddenValue:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Specialisation:
     """Code for one tuple of argument types."""
 

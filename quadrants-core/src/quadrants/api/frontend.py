@@ -9,11 +9,11 @@ from __future__ import annotations
 import builtins
 import types
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.api.results import convert_result
 from quadrants.api.stored import HiddenAt
 from quadrants.cache.dependencies import CellRef, GlobalRef, Ref, Roots
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _RUNS_PYTHON = ("pycall", "poll")  # a poll runs signal handlers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrontEnd:
     """What the front end made of a request."""
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from quadrants._frozen import frozen
 from quadrants.cache.codec import Codec
 from quadrants.cache.dependencies import Ref, Roots, roots_after
 from quadrants.cache.fingerprint import digest, function_key, type_key
@@ -45,7 +45,7 @@ _CLASSES = (
 HiddenAt = tuple[int, tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stored:
     """A compiled specialisation. `hidden` says where the object of each hidden argument is: the number of a dependency, and
     the indices that lead to it through tuples.

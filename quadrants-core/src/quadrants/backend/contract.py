@@ -11,12 +11,14 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Protocol, runtime_checkable
 
+from quadrants._frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Availability:
     """Whether a backend can be used here; if not, why, and what would change that, in words."""
 
@@ -29,7 +31,7 @@ class Availability:
             raise ValueError("a backend that is not available has to say why")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What code is compiled for. Frozen and serialisable: part of a cache key, and enough to compile without the device."""
 
@@ -50,7 +52,7 @@ class Target:
         return cls(backend, arch, cpu, tuple(features), tuple((name, value) for name, value in options))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Device:
     """One device of a backend. `index` is what users number devices by."""
 
@@ -61,7 +63,7 @@ class Device:
     detail: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Capabilities:
     """What a target can do. What is not listed here is a compile error that names the target and the alternative."""
 
@@ -89,7 +91,7 @@ class LaunchAbi(Enum):
     COMMAND_BUFFER = "command-buffer"  # recorded, then submitted
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Artifact:
     """Compiled code: bytes, cacheable, valid for `target` on any machine that has it."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from quadrants._frozen import frozen
 from quadrants.backend.contract import Availability, Backend, missing_members
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import BackendUnavailable
@@ -31,7 +31,7 @@ FIRST_PARTY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BackendInfo:
     """One row of `backends()`: a backend that is installed, or a first-party one that is not."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import ctypes
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from quadrants._frozen import frozen
 from quadrants._version import __version__
 from quadrants.backend.contract import (
     Artifact,
@@ -29,7 +29,7 @@ from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import BackendUnavailable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Driver:
     """A driver library as the system's loader knows it, by platform (`sys.platform`)."""
 

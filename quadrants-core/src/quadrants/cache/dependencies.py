@@ -10,9 +10,10 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from quadrants._frozen import frozen
 from quadrants.cache.fingerprint import Uncacheable, value_key
 
 Place = tuple[
@@ -32,7 +33,7 @@ class Absent:
 ABSENT = Absent()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class GlobalRef:
     """A name in a namespace."""
 
@@ -44,7 +45,7 @@ class GlobalRef:
         return self.namespace.get(self.name, ABSENT)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class CellRef:
     """A closure cell."""
 

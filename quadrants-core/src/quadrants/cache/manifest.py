@@ -9,8 +9,8 @@ from __future__ import annotations
 import marshal
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from quadrants._frozen import frozen
 from quadrants.cache.dependencies import Place, Ref, Roots, follow_all, places_of, refs_key
 from quadrants.cache.fingerprint import Uncacheable, digest
 from quadrants.cache.store import Store
@@ -18,7 +18,7 @@ from quadrants.cache.store import Store
 MAX_LISTS = 8  # lists of dependencies under one key: one, unless the globals decide which others are read
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """An entry that fits: its name, contents and live dependencies."""
 

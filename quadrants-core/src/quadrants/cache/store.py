@@ -15,9 +15,9 @@ import threading
 import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from quadrants import config
+from quadrants._frozen import frozen
 from quadrants.cache.fingerprint import FORMAT, blake2b
 from quadrants.diagnostics.codes import Code
 
@@ -41,7 +41,7 @@ def default_folder() -> str:
     return os.path.join(base, "quadrants")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Info:
     """What the cache holds."""
 

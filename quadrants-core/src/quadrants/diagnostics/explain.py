@@ -7,9 +7,10 @@ decision without a line is an error when it is made, so that no pass can leave i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
+from quadrants._frozen import frozen
 from quadrants.diagnostics.excerpt import char_column, source_line
 from quadrants.diagnostics.location import SourceLocation
 
@@ -23,7 +24,7 @@ class DecisionKind(Enum):
     NOTE = " "
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Decision:
     """One decision of one pass. `code` is a short stable reason (`carried-dependence`), `text` the sentence for people."""
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import types
-from dataclasses import dataclass
+
+from quadrants._frozen import frozen
 
 Positions = tuple[int | None, int | None, int | None, int | None]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SourceLocation:
     """A range of source text.
 

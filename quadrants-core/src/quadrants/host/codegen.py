@@ -10,10 +10,10 @@ from __future__ import annotations
 import functools
 import re
 import time
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
+from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, InternalError
 from quadrants.host.target import Target, host_target
 
@@ -21,7 +21,7 @@ from quadrants.host.target import Target, host_target
 _LOOP = re.compile(r"^(?:for|loop)[0-9]+:", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodegenResult:
     """A compiled module.
 
@@ -38,7 +38,7 @@ class CodegenResult:
     emit_seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pipeline:
     """Which of LLVM's passes run.
 
@@ -58,7 +58,7 @@ def pipeline_for(text: str, opt_level: int) -> Pipeline:
     if opt_level < 2:
         return Pipeline(opt_level, loops=False, slp=False)
     loops = _LOOP.search(text) is not None
-    return Pipeline(opt_level if loops else min(opt_level, 2), loops=loops, slp=True)
+    return Pipeline(min(opt_level, 2), loops=loops, slp=True)
 
 
 def compile_ir(text: str, *, opt_level: int = 3, target: Target | None = None) -> CodegenResult:

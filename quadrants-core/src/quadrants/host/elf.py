@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import enum
 import struct
-from dataclasses import dataclass
+
+from quadrants._frozen import frozen
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -35,7 +36,7 @@ class Machine(enum.Enum):
     AARCH64 = 183
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Section:
     """A section that takes memory. `data` is empty for zeroed memory."""
 
@@ -47,7 +48,7 @@ class Section:
     executable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """A symbol: defined in `sections[section]` at `value`; `section` is None for an undefined one, -1 for an absolute one."""
 
@@ -57,7 +58,7 @@ class Symbol:
     exported: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Relocation:
     """A place in a section to be filled with something about a symbol; `type` is the machine's number."""
 
@@ -68,7 +69,7 @@ class Relocation:
     addend: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ElfObject:
     """See the module's docstring. Sections are numbered as in the list, not as in the file."""
 
@@ -78,7 +79,7 @@ class ElfObject:
     relocations: tuple[Relocation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Header:
     name: int
     type: int

@@ -10,8 +10,9 @@ a context on its stack, and boxes the result, or has the exception raised. Its e
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import frozen
 from quadrants.host import layout
 from quadrants.host.box import Boxer, Results, from_word, to_word
 from quadrants.host.flags import CANONICAL, COUNT_MASK
@@ -23,7 +24,7 @@ from quadrants.lower.abi import all_components, symbol
 from quadrants.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """The text of an entry.
 

@@ -6,17 +6,17 @@ Two C types may have the same layout (long and long long); each scalar lists all
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.types import Scalar
 from quadrants.types.dtypes import dtype_of
 
 _CODES = "bBhHiIlLqQefdFD?"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumpyScalar:
     """Names of one scalar type.
 

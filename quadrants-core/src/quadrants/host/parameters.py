@@ -9,8 +9,9 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from quadrants._frozen import frozen
 
 
 class _Index(int):
@@ -21,7 +22,7 @@ def _locals() -> dict[str, object]:
     return locals()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameters:
     """The parameters of a function.
 

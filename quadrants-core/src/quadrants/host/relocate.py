@@ -9,9 +9,9 @@ from __future__ import annotations
 import enum
 import struct
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
+from quadrants._frozen import frozen
 from quadrants.host.elf import BadObject, Machine
 
 Encode = Callable[[bytearray, int, int], None]  # image, offset in it, value
@@ -33,7 +33,7 @@ class Relative(enum.Enum):
     PAGE = 2  # both addresses are rounded down to 4 KiB pages first
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """How a type of relocation is filled in; `size` is how many bytes it touches."""
 

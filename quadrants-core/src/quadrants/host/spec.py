@@ -7,8 +7,8 @@ entry from it, `load_specialisation` the loaded code. A cached object goes with 
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 
+from quadrants._frozen import frozen
 from quadrants.types import ArrayType, LiteralType, NamedTupleType, OptionalType, Scalar, TupleType, Type
 
 
@@ -20,7 +20,7 @@ class Source(enum.Enum):
     GLOBAL = "global"  # under a name in a dict (about 10 ns a call, no watch needed); an absent name is a miss
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hidden:
     """A hidden argument: a global or closure value that is passed to the kernel after the visible arguments.
 
@@ -31,7 +31,7 @@ class Hidden:
     source: Source = Source.OBJECT
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntrySpec:
     """The interface of one specialisation.
 
@@ -81,7 +81,7 @@ class Missing:
 MISSING = Missing()
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class GlobalDependency:
     """The code is right as long as `namespace[key]` is `value` (`MISSING`: absent)."""
 
@@ -90,7 +90,7 @@ class GlobalDependency:
     value: object
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class CellDependency:
     """The code is right as long as the closure cell holds `value` (`MISSING`: empty)."""
 
@@ -109,7 +109,7 @@ class SlotKind(enum.Enum):
     KEY = "key"  # the name of a hidden global
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slots:
     """The layout of the object table `<name>.objects`: index of each thing in it.
 

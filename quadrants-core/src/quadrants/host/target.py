@@ -10,9 +10,9 @@ import functools
 import hashlib
 import platform
 import sys
-from dataclasses import dataclass
 
 from quadrants import config
+from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, SettingError
 
 #: The levels of x86-64 that may be pinned, with what each adds (names as in /proc/cpuinfo).
@@ -34,7 +34,7 @@ _IDENTITY = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What code is compiled for.
 

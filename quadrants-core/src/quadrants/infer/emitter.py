@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import types as pytypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 
+from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, Decision
 from quadrants.infer.describe import type_name
 from quadrants.infer.merge import Number, cast_value, to_num
@@ -21,7 +21,7 @@ from quadrants.types import I64, LiteralType, Scalar, TupleType, Type
 from quadrants.types.promotion import integer_range, weak_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Options:
     """How a call tree is compiled; part of its signature.
 
@@ -115,6 +115,16 @@ class Emitter:
         values = [Const(arg) if isinstance(arg, str) else arg for arg in args]
         leaves = [leaf for value in values for leaf in value.leaves]
         self.b.op("check", condition, *leaves, exc=class_name(exc), args=TupleType(tuple(v.type for v in values)))
+
+    def unless(self, condition: Value, body: Callable[[], None]) -> None:
+        """Run code without results where the condition does not hold."""
+        regions = [Region(), Region()]
+        with self.b.into(regions[0]):
+            self.b.op("yield")
+        with self.b.into(regions[1]):
+            body()
+            self.b.op("yield")
+        self.b.op("if", condition, regions=regions)
 
     def unwrap(self, value: Abstract) -> Abstract:
         """The item of an optional, with a TypeError at run time where it is None."""

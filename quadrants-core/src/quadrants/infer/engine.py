@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, Decision
 from quadrants.infer.emitter import Options, fail
 from quadrants.infer.values import Abstract
@@ -23,7 +24,7 @@ MAX_RECURSION_ROUNDS = 16
 MAX_DEPTH = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dependency:
     """A global or a closure cell whose value is part of the code.
 
@@ -40,7 +41,7 @@ class Dependency:
     value: object
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FunctionRef:
     """A function to compile: a Python function, or a closure made in a kernel (then `free` has its captured values)."""
 
@@ -68,7 +69,7 @@ class Specialisation:
     hidden: dict[int, Value] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class InferResult:
     """What inference gives.
 

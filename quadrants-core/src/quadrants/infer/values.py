@@ -10,6 +10,7 @@ import types as pytypes
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from quadrants._frozen import frozen
 from quadrants.ir import Value
 from quadrants.types import (
     BOOL,
@@ -44,7 +45,7 @@ class Abstract:
         return ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Const(Abstract):
     """A value known at compile time: a number, a string, None, a class, a function, a module, a dtype, ..."""
 
@@ -55,7 +56,7 @@ class Const(Abstract):
         return NONE if self.value is None else LiteralType(self.value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Num(Abstract):
     """A number in a register; `scalar` may be weak."""
 
@@ -71,7 +72,7 @@ class Num(Abstract):
         return (self.value,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Arr(Abstract):
     """An array. `origin` is set on views made by a subscript: the base and the index, to recognise `a[i] += x`."""
 
@@ -88,7 +89,7 @@ class Arr(Abstract):
         return (self.value,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Tup(Abstract):
     """A tuple, or a named tuple when `named` is its type."""
 
@@ -105,7 +106,7 @@ class Tup(Abstract):
         return tuple(leaf for item in self.items for leaf in item.leaves)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ListDisplay(Abstract):
     """A list written out in the program, `[a, b, c]`, as long as it is only read: an argument of `np.array`, a sequence to walk."""
 
@@ -120,7 +121,7 @@ class ListDisplay(Abstract):
         return tuple(leaf for item in self.items for leaf in item.leaves)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListType(Type):
     """The type of a `ListDisplay`."""
 
@@ -133,7 +134,7 @@ class ListType(Type):
         return f"list[{', '.join(map(str, self.items))}]"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class DictDisplay(Abstract):
     """A dict written out in the program, as long as it only fills a `%` format."""
 
@@ -149,7 +150,7 @@ class DictDisplay(Abstract):
         return tuple(leaf for item in self.items for leaf in item.leaves)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Opt(Abstract):
     """None, or `item` where the flag is true."""
 
@@ -165,7 +166,7 @@ class Opt(Abstract):
         return (self.flag, *self.item.leaves)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SliceValue(Abstract):
     """A slice; the bounds are None or integers."""
 
@@ -182,7 +183,7 @@ class SliceValue(Abstract):
         return (*self.start.leaves, *self.stop.leaves, *self.step.leaves)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Text(Abstract):
     """A string made at run time by an f-string, `str()` or concatenation; formatted when it leaves the kernel."""
 
@@ -198,7 +199,7 @@ class Text(Abstract):
         return self.values
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Str(Abstract):
     """A string argument, opaque."""
 
@@ -213,7 +214,7 @@ class Str(Abstract):
         return (self.value,)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SequenceType(Type):
     """The type of an iterable that exists only while it is walked: range, enumerate, zip, reversed, ndindex."""
 
@@ -227,7 +228,7 @@ class SequenceType(Type):
         return f"{self.kind}<{', '.join(map(str, self.parts))}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Sequence_(Abstract):
     """A range (start, stop, step), enumerate (iterable, start), zip (iterables), reversed (iterable) or ndindex (dims)."""
 
@@ -243,7 +244,7 @@ class Sequence_(Abstract):
         return tuple(leaf for part in self.parts for leaf in part.leaves)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClosureType(Type):
     """The type of a function made in a kernel: its code, and the types of its defaults and free variables."""
 
@@ -262,7 +263,7 @@ class ClosureType(Type):
         return f"function<{self.code.co_qualname}>"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Closure(Abstract):
     """A function made in the kernel, with what it captured. `globals` is the namespace of its module."""
 
@@ -290,7 +291,7 @@ class Closure(Abstract):
         return tuple(leaf for part in parts for leaf in part.leaves)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Method(Abstract):
     """A bound method, until it is called."""
 
@@ -306,7 +307,7 @@ class Method(Abstract):
         return self.owner.leaves
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Exc(Abstract):
     """A caught exception; `classes` are those that the handler named, as far as known."""
 
@@ -322,7 +323,7 @@ class Exc(Abstract):
         return (self.value,)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NewExc(Abstract):
     """An exception that the program made but has not raised yet."""
 
@@ -338,7 +339,7 @@ class NewExc(Abstract):
         return tuple(leaf for arg in self.args for leaf in arg.leaves)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MaybeType(Type):
     """A local that may be unbound."""
 
@@ -351,7 +352,7 @@ class MaybeType(Type):
         return f"{self.item} or unbound"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Maybe(Abstract):
     """A local that is bound where the flag is true."""
 
@@ -367,7 +368,7 @@ class Maybe(Abstract):
         return (self.flag, *self.item.leaves)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ConflictType(Type):
     """The type of a local that has types which do not unify on different paths: an error only when it is read."""
 
@@ -380,7 +381,7 @@ class ConflictType(Type):
         return " or ".join(map(str, self.kinds))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Conflict(Abstract):
     """See `ConflictType`."""
 

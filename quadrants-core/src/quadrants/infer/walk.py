@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
+from quadrants._frozen import frozen
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.bytecode.opcode import Opcode
@@ -61,7 +62,7 @@ class Mirror:
     refs: dict[str, list[Value]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """What a true test says about an optional: present or absent; `exact`: a false test says the opposite."""
 

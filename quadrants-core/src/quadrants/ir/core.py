@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from quadrants._frozen import frozen
 from quadrants.ir.opdef import OpDef
 from quadrants.types import Type
 
 QIR_VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Loc:
     """Where an op comes from: lines from 1, columns from 0 as CPython counts them, and the bytecode offset."""
 
@@ -31,7 +32,7 @@ class Loc:
         return f"@{self.line}:{self.col}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The Python function that an IR function was made from. `internal` marks the library's own, hidden from tracebacks."""
 

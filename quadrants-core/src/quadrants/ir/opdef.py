@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from quadrants._frozen import frozen
 
 if TYPE_CHECKING:
     from quadrants.ir.core import Op, Region
@@ -36,7 +37,7 @@ class AttrKind(enum.Enum):
     STRS = "a tuple of strings"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attr:
     """An attribute of an op: required, or with the value that it has when absent.
 
@@ -60,7 +61,7 @@ TypeRule = Callable[["Sequence[Type]", "dict[str, Any]", "Sequence[Region]"], "t
 Reference = Callable[["Op", "tuple[Any, ...]"], "tuple[Any, ...]"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class OpDef:
     """The definition of an operation.
 

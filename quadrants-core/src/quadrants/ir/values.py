@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.ir.core import Loc, Scope
 from quadrants.types import ArrayType, ExcType, RefType, Scalar, StrType, Type
 from quadrants.types.dtypes import dtype_of
@@ -82,7 +83,7 @@ class Variable:
     value: Any
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class InterpArray:
     """An array value. `block` is None for the zero value."""
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import frozen
 from quadrants.ir.core import Loc, Scope
 from quadrants.types import ArrayType, ExcType, Scalar, StrType, Type
 
@@ -117,7 +118,7 @@ class SiteKind(enum.Enum):
     HOST = "host"  # a call back into Python: `target(*args) -> result`; or a poll (no target)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Site:
     """A place from which an exception may leave, or a call back into Python.
 
@@ -140,7 +141,7 @@ class Site:
     result: Type | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lowered:
     """A lowered module.
 

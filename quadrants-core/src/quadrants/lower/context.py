@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
+from quadrants._frozen import frozen
 from quadrants.ir.core import Function, Module, Op
 from quadrants.lower import runtime
 from quadrants.lower.abi import Site, SiteKind, components
@@ -13,19 +14,17 @@ from quadrants.lower.nodes import Nodes
 from quadrants.types import Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LowerOptions:
     """What lowering needs to know of the target and of the call.
 
     Args:
         native_f16: whether the target converts between half and float by an instruction (else by code of ours).
         holds_gil: whether the function runs with the GIL held, so that `poll` may ask the interpreter.
-        atomic_refcounts: whether threads share blocks.
     """
 
     native_f16: bool = True
     holds_gil: bool = True
-    atomic_refcounts: bool = False
 
 
 @cache
@@ -66,10 +65,11 @@ class ModuleContext:
         self.declarations.setdefault(name, declaration)
         return "@" + name
 
-    def helper(self, name: str, *arguments: int) -> str:
-        """Use a runtime helper; the operand that names it. Its text is added to the module once."""
-        symbol = "@qd." + ".".join((name, *map(str, arguments)))
-        if symbol not in self.helpers:
-            self.helpers[symbol] = ""  # reserves the place: a helper may need others
-            self.helpers[symbol] = runtime.HELPERS[name](self, symbol, *arguments)
-        return symbol
+    def runtime(self, name: str) -> str:
+        """Use a function of the runtime that all modules share; the operand that names it."""
+        return self.external(name, runtime.DECLARATIONS[name])
+
+    def helper(self, name: str) -> str:
+        """Use a small function that the module gets for itself; the operand that names it."""
+        self.helpers[name] = runtime.HELPERS[name]
+        return "@" + name

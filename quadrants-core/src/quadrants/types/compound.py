@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from quadrants._frozen import frozen
 from quadrants.types.scalar import BOOL, Scalar, Type
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArrayType(Type):
     """An n-dimensional array of scalars.
 
@@ -36,7 +35,7 @@ class ArrayType(Type):
         return f"array<{self.dtype}, {self.ndim}, {self.layout}{', ro' if self.readonly else ''}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TupleType(Type):
     """A tuple; every item has a type of its own."""
 
@@ -49,7 +48,7 @@ class TupleType(Type):
         return f"tuple<{', '.join(map(str, self.items))}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NamedTupleType(Type):
     """A named tuple.
 
@@ -71,7 +70,7 @@ class NamedTupleType(Type):
         return f'namedtuple<"{self.cls.__module__}:{self.cls.__qualname__}"{", " if body else ""}{body}>'
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoneType(Type):
     """The type of None."""
 
@@ -82,7 +81,7 @@ class NoneType(Type):
         return "none"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OptionalType(Type):
     """Either None or a value of `item`. Leaves: a bool (true: present), then those of the item."""
 
@@ -95,7 +94,7 @@ class OptionalType(Type):
         return f"optional<{self.item}>"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class LiteralType(Type):
     """A value known at compile time: int, float, complex, bool, str, bytes or a Python object such as a class.
 
@@ -129,7 +128,7 @@ def _literal_key(value: object) -> tuple[object, object]:
     return type(value), id(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StrType(Type):
     """A string whose text is only known at run time (an argument); opaque to compiled code."""
 
@@ -141,7 +140,7 @@ class StrType(Type):
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormatHole:
     """A replacement field of an f-string: the type of the value, the conversion ("", "s", "r", "a") and the format spec."""
 
@@ -150,7 +149,7 @@ class FormatHole:
     spec: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FormatType(Type):
     """A string made of literal text and values, formatted by Python when it leaves the kernel."""
 
@@ -167,7 +166,7 @@ class FormatType(Type):
         return f"format<{', '.join(texts)}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SliceType(Type):
     """A slice; each bound is none, or an integer type."""
 
@@ -182,7 +181,7 @@ class SliceType(Type):
         return f"slice<{self.start}, {self.stop}, {self.step}>"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExcType(Type):
     """A raised exception, as a handler sees it: a machine word (class and record, see `lower.abi`)."""
 
@@ -194,7 +193,7 @@ class ExcType(Type):
         return False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RefType(Type):
     """A mutable variable inside one function, which carries a value from a `try` body to its handler."""
 

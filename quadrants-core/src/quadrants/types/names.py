@@ -7,11 +7,11 @@ type is called like NumPy's: `qd.float32(x)` converts, also in compiled code. Ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.types import (
     BOOL,
     C64,
@@ -40,7 +40,7 @@ from quadrants.types.dtypes import dtype_of, scalar_of
 _PYTHON_CLASSES: dict[object, Type] = {int: I64, float: F64, bool: BOOL, complex: C128, None: NONE, type(None): NONE}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """The types of the parameters and of the result; `result` is None where it is inferred."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+
+from quadrants._frozen import frozen
 
 
 class Type:
@@ -34,7 +35,7 @@ class Kind(enum.Enum):
     COMPLEX = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scalar(Type):
     """A number.
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from quadrants._frozen import frozen
 from quadrants.diagnostics.codes import Code
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """The texts of one code. `example` is a program that shows the diagnostic, `hint` the usual way out."""
 
