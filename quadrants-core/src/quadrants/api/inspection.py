@@ -55,12 +55,20 @@ class Explanation:
     def __str__(self) -> str:
         if not self.decisions:
             return f"{self.name}: not compiled yet"
-        return "\n\n".join(render(records, {self.name: str(sig)}) for sig, records in self.decisions.items())
+        return "\n\n".join(render(records, {self.name: f": {sig}"}) for sig, records in self.decisions.items())
 
     __repr__ = __str__
 
 
 def explain(dispatcher: Any, specialisations: Iterable[Specialisation]) -> Explanation:
     """What the compiler decided for each of the specialisations."""
-    found = {s.signature: front_end_of(dispatcher, s).decisions for s in specialisations}
+    from quadrants.api import vectorisation  # with LLVM, when it is asked for
+    from quadrants.passes.survey import survey
+
+    found = {}
+    for specialisation in specialisations:
+        front = front_end_of(dispatcher, specialisation)
+        remaining, loops = survey(front.module)
+        simd = vectorisation.decisions(front.text, loops)
+        found[specialisation.signature] = tuple(dict.fromkeys((*front.decisions, *simd, *remaining)))
     return Explanation(dispatcher.__qualname__, found)

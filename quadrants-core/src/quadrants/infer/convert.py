@@ -79,9 +79,15 @@ def float_to_int(w: Emitter, value: Abstract) -> Value:
     """The int64 of a float, truncated; NaN, infinities and what does not fit raise."""
     register = w.cast(value, PYFLOAT)
     v, f64 = w.b.value, w.b.f64
-    w.check(v("cmp", register, register, pred="eq"), ValueError, "cannot convert float NaN to integer")
-    fits = v("and", v("cmp", register, f64(-(2.0**63)), pred="ge"), v("cmp", register, f64(2.0**63), pred="lt"))
-    w.check(fits, OverflowError, "cannot convert float infinity to integer, or the float does not fit in 64 bits")
+    fits = v("cmp", v("abs", register), f64(2.0**63), pred="lt")
+
+    def refuse() -> None:
+        """Out of the way of the usual case; -2**63 itself fits."""
+        w.check(v("cmp", register, register, pred="eq"), ValueError, "cannot convert float NaN to integer")
+        text = "cannot convert float infinity to integer, or the float does not fit in 64 bits"
+        w.check(v("cmp", register, f64(-(2.0**63)), pred="eq"), OverflowError, text)
+
+    w.unless(fits, refuse)
     return v("cast", register, type=PYINT.machine)
 
 

@@ -64,6 +64,7 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.wrap: lambda w, args, keywords: Num(PYINT, w.cast(args[0], PYINT)),
         raw.bits: lambda w, args, keywords: Num(PYINT, w.b.value("bitcast", w.cast(args[0], F64), type=I64)),
         raw.from_bits: lambda w, args, keywords: Num(PYFLOAT, w.b.value("bitcast", w.cast(args[0], I64), type=F64)),
+        raw.strict: lambda w, args, keywords: Const(w.options.fp == "strict"),
         raw.load: _load,
         raw.store: _store,
     }

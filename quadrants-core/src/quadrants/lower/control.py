@@ -61,6 +61,17 @@ def _loop(e: FunctionEmitter, op: Op) -> None:
 # Counted loops: a guard, then a body that is entered only if there is an iteration, with the test at its end.
 
 
+def _place(e: FunctionEmitter, op: Op) -> str:
+    """What names an innermost loop of the user's in reports: its function and position."""
+    if (
+        e.function.scope.internal
+        or op.loc is None
+        or any(inner.name in ("for", "loop") for inner in op.regions[0].walk())
+    ):
+        return ""
+    return f"{e.function.name}:{op.loc.line}:{op.loc.col}"
+
+
 def _for(e: FunctionEmitter, op: Op) -> None:
     start, stop, step = (e.one(operand) for operand in op.operands[:3])
     inits = e.all(op.operands[3:])
@@ -89,7 +100,9 @@ def _for(e: FunctionEmitter, op: Op) -> None:
         cold = bool(op.attr("cold"))
         head.incoming.append(((following, *values), e.block))
         after.incoming.append((values, e.block))
-        e.lines.append(f"  br i1 {more}, label %{head.label}, label %{after.label}{e.module.nodes.loop(cold)}")
+        e.lines.append(
+            f"  br i1 {more}, label %{head.label}, label %{after.label}{e.module.nodes.loop(cold, _place(e, op))}"
+        )
     e.finish_join(head)
     _finish(e, op, after)
 

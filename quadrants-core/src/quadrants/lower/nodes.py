@@ -38,9 +38,10 @@ class Nodes:
         """Say what a node is."""
         self.lines.append(f"!{number} = {text}")
 
-    def loop(self, cold: bool = False) -> str:
+    def loop(self, cold: bool = False, place: str = "") -> str:
         """What the jump back of a new loop says: no unrolling by a run-time count. What is left over from a vectorised loop
-        is short, and would cost compile time. A cold loop is not unrolled or vectorised at all."""
+        is short, and would cost compile time. A cold loop is not unrolled or vectorised at all. `place` names the loop for reports; LLVM keeps it on what it makes of
+        the loop."""
         if self._loop < 0:
             self._loop = self.new()
             self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
@@ -49,7 +50,11 @@ class Nodes:
             self.define(self._cold[0], '!{!"llvm.loop.vectorize.enable", i1 false}')
             self.define(self._cold[1], '!{!"llvm.loop.unroll.disable"}')
         number = self.new()
-        properties = ", ".join(f"!{node}" for node in (number, *(self._cold if cold else (self._loop,))))
+        kept = [number, *(self._cold if cold else (self._loop,))]
+        if place and not cold:
+            kept.append(self.new())
+            self.define(kept[-1], f'!{{!"quadrants.loop", !"{place}"}}')
+        properties = ", ".join(f"!{node}" for node in kept)
         self.define(number, f"distinct !{{{properties}}}")
         return f", !llvm.loop !{number}"
 

@@ -1,0 +1,80 @@
+"""Which loops LLVM vectorised, read from what it made of them.
+
+Takes the text of a module before LLVM's passes and the loops of the survey; gives a decision a loop. Lowering names each innermost
+loop in its metadata, and LLVM keeps the name on the vector loop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from quadrants.diagnostics import Decision, DecisionKind
+from quadrants.host.codegen import optimise
+from quadrants.passes.survey import Loop
+
+PASS = "simd"
+_NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
+_PLACE = re.compile(r'!"quadrants\.loop", !"([^"]*)"')
+_BACK_EDGE = re.compile(r"^  br i1 .*!llvm\.loop !(\d+)", re.MULTILINE)
+_VECTOR = re.compile(r"<(\d+) x (double|float|half|i\d+)>")
+_LANES = {"double": "float64", "float": "float32", "half": "float16", "i1": "bool"}
+
+
+def vector_loops(text: str) -> tuple[dict[str, str], set[str]]:
+    """(place -> lanes of the vector loops, every place that is still a loop) of an optimised module."""
+    nodes = {match[1]: match[2] for match in _NODE.finditer(text)}
+    vectors: dict[str, str] = {}
+    places: set[str] = set()
+    for match in _BACK_EDGE.finditer(text):
+        parts = [nodes.get(number, "") for number in re.findall(r"!(\d+)", nodes.get(match[1], ""))]
+        found = next((p[1] for p in map(_PLACE.search, parts) if p), None)
+        if found is None:
+            continue
+        places.add(found)
+        if any("llvm.loop.isvectorized" in part for part in parts):
+            lanes = _lanes(_block_before(text, match.start()))
+            if lanes:
+                vectors.setdefault(found, lanes)
+    return vectors, places
+
+
+def _block_before(text: str, end: int) -> str:
+    """The basic block that ends at a position."""
+    start = max(text.rfind("\n\n", 0, end), text.rfind(":\n", 0, end), text.rfind(":  ", 0, end))
+    return text[start:end]
+
+
+def _lanes(block: str) -> str:
+    """The widest vector of numbers in a block, as "8 x float64"."""
+    widest = (0, "")
+    for count, kind in _VECTOR.findall(block):
+        if kind != "i1":
+            widest = max(widest, (int(count), kind))
+    return f"{widest[0]} x {_LANES.get(widest[1], widest[1].replace('i', 'int'))}" if widest[0] else ""
+
+
+def decisions(text: str, loops: Iterable[Loop]) -> list[Decision]:
+    """What became of each loop."""
+    loops = list(loops)
+    if not loops:
+        return []
+    vectors, places = vector_loops(optimise(text))
+    return [_decision(loop, vectors, places) for loop in {loop.place: loop for loop in loops}.values()]
+
+
+def _decision(loop: Loop, vectors: dict[str, str], places: set[str]) -> Decision:
+    if loop.place in vectors:
+        text = f"vectorised: {vectors[loop.place]} a vector"
+        scalar = loop.obstacle is not None and loop.obstacle[0] == "scalar-function"
+        detail = (("but", loop.obstacle[1]),) if scalar and loop.obstacle is not None else ()
+        return Decision(PASS, DecisionKind.APPLIED, loop.location, "vectorised", text, detail)
+    if loop.place not in places:
+        text = "unrolled, or replaced as a whole: no loop is left"
+        return Decision(PASS, DecisionKind.APPLIED, loop.location, "no-loop-left", text)
+    if loop.obstacle is not None:
+        code, reason, where = loop.obstacle
+        detail = (("at", where.short),)
+        return Decision(PASS, DecisionKind.REFUSED, loop.location, code, f"not vectorised: {reason}", detail)
+    text = "not vectorised: its accesses may overlap, have no unit stride, or are too few to pay"
+    return Decision(PASS, DecisionKind.REFUSED, loop.location, "memory", text)

@@ -1,0 +1,146 @@
+"""What the finished code still pays for, and which loops could be vectorised: the facts behind `explain()`.
+
+Takes a module after all passes; changes nothing. Cold loops, which run only where a guard failed, are not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from quadrants._frozen import frozen
+from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
+from quadrants.ir import Function, Module, Op, Region, Value
+from quadrants.passes.context import location_of
+
+PASS = "survey"
+
+
+@frozen
+class Loop:
+    """An innermost counted loop of the user's.
+
+    Args:
+        place: as lowering names it: "function:line:column".
+        location: where it is.
+        obstacle: what stands in the way of SIMD as far as the IR shows (reason code, sentence, where); None if nothing does.
+    """
+
+    place: str
+    location: SourceLocation
+    obstacle: tuple[str, str, SourceLocation] | None
+
+
+def hot_ops(region: Region) -> Iterator[Op]:
+    """The ops of a region, nested ones included, without cold loops."""
+    for op in region.ops:
+        if op.attrs.get("cold"):
+            continue
+        yield op
+        for inner in op.regions:
+            yield from hot_ops(inner)
+
+
+def survey(module: Module) -> tuple[list[Decision], list[Loop]]:
+    """The checks and allocations that remain, and the innermost loops."""
+    decisions: list[Decision] = []
+    loops: list[Loop] = []
+    for function in module.functions.values():
+        if function.scope.internal:
+            continue
+        decisions += _remaining(function)
+        loops += [_loop(function, op) for op in hot_ops(function.body) if _is_innermost(op)]
+    return decisions, loops
+
+
+def _is_innermost(op: Op) -> bool:
+    return op.name == "for" and not any(inner.name in ("for", "loop") for inner in op.regions[0].walk())
+
+
+def _remaining(function: Function) -> list[Decision]:
+    """One decision a check or allocation and place; those outside of loops cost nothing worth telling, but allocations do."""
+    found: dict[tuple[str, SourceLocation], Decision] = {}
+    inside = {
+        id(op) for loop in hot_ops(function.body) if loop.name in ("for", "loop") for op in hot_ops(loop.regions[0])
+    }
+    for op in hot_ops(function.body):
+        told = _cost(op)
+        if told is None or (told[0] != "allocation" and id(op) not in inside):
+            continue
+        location = location_of(function, op)
+        code, text = told
+        found.setdefault((code, location), Decision(PASS, DecisionKind.REMAINS, location, code, text))
+    return list(found.values())
+
+
+def _cost(op: Op) -> tuple[str, str] | None:
+    if op.name in ("load", "store", "index") and op.attr("checked"):
+        return "bounds-check", "an index is checked in every turn of the loop: its range is not known before"
+    if op.name == "check":
+        return "check", f"{str(op.attrs['exc']).rpartition(':')[2]} is checked in every turn of the loop"
+    if op.name == "alloc":
+        return "allocation", f"allocates {op.result.type}"
+    return None
+
+
+def _loop(function: Function, op: Op) -> Loop:
+    assert op.loc is not None or function.scope is not None
+    place = f"{function.name}:{op.loc.line}:{op.loc.col}" if op.loc is not None else ""
+    return Loop(place, location_of(function, op), _obstacle(function, op))
+
+
+def _obstacle(function: Function, loop: Op) -> tuple[str, str, SourceLocation] | None:
+    """The first thing in a loop that SIMD cannot have."""
+    body = loop.regions[0]
+    for op in body.walk():
+        told = _op_obstacle(op)
+        if told is not None:
+            return *told, location_of(function, op)
+    for arg, step in zip(body.args[1:], _next_values(loop)):
+        if step is not arg and not _is_reduction(body, arg):
+            name = arg.hint or "a value"
+            return (
+                "carried-dependence",
+                f"every turn needs '{name}' from the turn before",
+                location_of(function, loop),
+            )
+    return None
+
+
+def _op_obstacle(op: Op) -> tuple[str, str] | None:
+    if op.can_raise and op.name != "poll":
+        if op.name in ("load", "store", "index"):
+            return "check-inside", "an index has to be checked in every turn"
+        if op.name == "check":
+            return "check-inside", f"it may raise {str(op.attrs['exc']).rpartition(':')[2]} in any turn"
+        return "may-raise", f"{_callee(op)} may raise"
+    if op.name == "call":
+        return "call", f"{_callee(op)} is called for every element"
+    if op.name in ("break", "return", "raise"):
+        return "early-exit", f"a {op.name} can leave the loop before its end"
+    if op.name.startswith("math.") and op.name not in _VECTOR_MATH:
+        return "scalar-function", f"{op.name[5:]}() is computed one element at a time by the C library"
+    return None
+
+
+_VECTOR_MATH = frozenset(
+    {"math.sqrt", "math.floor", "math.ceil", "math.trunc", "math.rint", "math.copysign", "math.fma"}
+)
+
+
+def _callee(op: Op) -> str:
+    name = str(op.attrs.get("callee", op.name)).rpartition(".")[0] or op.name
+    return f"{name}()"
+
+
+def _next_values(loop: Op) -> list[Value]:
+    end = loop.regions[0].terminator
+    return end.operands if end is not None and end.name == "continue" else []
+
+
+def _is_reduction(body: Region, arg: Value) -> bool:
+    """Whether the carried value is only folded: integers by one kind of op, floats where reordering is allowed."""
+    users = [op for op in body.walk() if arg in op.operands and not op.defn.terminator]
+    kinds = {op.name for op in users}
+    if len(users) != 1 or not kinds <= {"add", "sub", "mul", "min", "max", "and", "or", "xor"}:
+        return False
+    return bool(users[0].attrs.get("fast")) or not getattr(arg.type, "is_float", False)
