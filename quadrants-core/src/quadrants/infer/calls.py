@@ -19,12 +19,13 @@ from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.emitter import describe, fail, scalar_type
 from quadrants.infer.engine import FunctionRef, Specialisation
 from quadrants.infer.merge import convert, generalise
+from quadrants.infer.names import SELF
 from quadrants.infer.values import Abstract, Arr, Closure, Const, Method, NewExc, Num, Tup, rebuild
 from quadrants.ir import Value
 from quadrants.library import registry
 
 if TYPE_CHECKING:
-    from quadrants.infer.function import FunctionWalk
+    from quadrants.infer.instructions import InstructionWalk
 
 Args = tuple[Abstract, ...]
 Keywords = dict[str, Abstract]
@@ -35,7 +36,7 @@ def flatten(value: Abstract) -> list[Abstract]:
     return [x for item in value.items for x in flatten(item)] if isinstance(value, Tup) else [value]
 
 
-def call(w: FunctionWalk, callee: Abstract, args: Args, keywords: Keywords) -> Abstract:
+def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -> Abstract:
     """Call any value."""
     callee = w.unwrap(callee)
     if isinstance(callee, Closure):
@@ -47,7 +48,7 @@ def call(w: FunctionWalk, callee: Abstract, args: Args, keywords: Keywords) -> A
     fail(Code.NOT_CALLABLE, f"{describe(callee)} cannot be called", types=[("callee", callee.type)])
 
 
-def _call_object(w: FunctionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
     known = _known(target)
     if known is not None:
         return known(w, args, dict(keywords))
@@ -94,7 +95,7 @@ def python_function(target: object) -> pytypes.FunctionType | None:
     return wrapped if isinstance(wrapped, pytypes.FunctionType) else None
 
 
-def _call_class(w: FunctionWalk, cls: type, args: Args, keywords: Keywords) -> Abstract:
+def _call_class(w: InstructionWalk, cls: type, args: Args, keywords: Keywords) -> Abstract:
     if issubclass(cls, BaseException):
         if keywords:
             fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() takes no keyword arguments here")
@@ -134,7 +135,7 @@ def _call_namedtuple(cls: type, args: Args, keywords: Keywords) -> Abstract:
 # methods
 
 
-def _call_method(w: FunctionWalk, method: Method, args: Args, keywords: Keywords) -> Abstract:
+def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywords) -> Abstract:
     owner, name = method.owner, method.name
     if isinstance(owner, Arr):
         known = numpy_arrays.METHODS.get(name)
@@ -159,7 +160,7 @@ def _call_method(w: FunctionWalk, method: Method, args: Args, keywords: Keywords
     )
 
 
-def _replace(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+def _replace(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
     assert isinstance(owner, Tup) and owner.named is not None
     fields = owner.named[0]
     for name in keywords:
@@ -169,32 +170,32 @@ def _replace(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -
     return Tup(items, owner.named)
 
 
-def _tuple_library(name: str) -> Callable[[FunctionWalk, Abstract, Args, Keywords], Abstract]:
+def _tuple_library(name: str) -> Callable[[InstructionWalk, Abstract, Args, Keywords], Abstract]:
     return lambda w, owner, args, keywords: call_library(w, f"sequences:{name}", (owner, *args), keywords)
 
 
-def _number_method(name: str) -> Callable[[FunctionWalk, Abstract, Args, Keywords], Abstract]:
+def _number_method(name: str) -> Callable[[InstructionWalk, Abstract, Args, Keywords], Abstract]:
     return lambda w, owner, args, keywords: call_library(w, f"sequences:{name}", (owner, *args), keywords)
 
 
-def _conjugate(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+def _conjugate(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
     scalar = scalar_type(owner)
     result = ufuncs._conjugate(w, owner)
     assert scalar is not None
     return Num(scalar, result.value) if isinstance(result, Num) else result
 
 
-def _item(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+def _item(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
     assert isinstance(owner, Num)
     weak = numpy_arrays.weak_version(owner.scalar)
     return Num(weak, w.cast(owner, weak))
 
 
-def _astype(w: FunctionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+def _astype(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
     return conversions.to_sized(w, conversions.as_dtype(args[0]), (owner,))
 
 
-_METHODS: dict[tuple[type, str], Callable[[FunctionWalk, Abstract, Args, Keywords], Abstract]] = {
+_METHODS: dict[tuple[type, str], Callable[[InstructionWalk, Abstract, Args, Keywords], Abstract]] = {
     (Tup, "_replace"): _replace,
     (Tup, "count"): _tuple_library("count_in"),
     (Tup, "index"): _tuple_library("index_in"),
@@ -212,14 +213,14 @@ _METHODS: dict[tuple[type, str], Callable[[FunctionWalk, Abstract, Args, Keyword
 # functions
 
 
-def call_library(w: FunctionWalk, target: str, args: Sequence[Abstract], keywords: Keywords) -> Abstract:
+def call_library(w: InstructionWalk, target: str, args: Sequence[Abstract], keywords: Keywords) -> Abstract:
     """Call `module:name` of the library."""
     module, _, name = target.partition(":")
     function = getattr(importlib.import_module(f"quadrants.library.{module}"), name)
     return call_python(w, function, tuple(args), keywords)
 
 
-def reference(w: FunctionWalk, function: pytypes.FunctionType) -> FunctionRef:
+def reference(w: InstructionWalk, function: pytypes.FunctionType) -> FunctionRef:
     """A Python function as something to compile."""
     internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
     return FunctionRef(
@@ -234,28 +235,26 @@ def reference(w: FunctionWalk, function: pytypes.FunctionType) -> FunctionRef:
     )
 
 
-def call_python(w: FunctionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords) -> Abstract:
+def call_python(w: InstructionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords) -> Abstract:
     """Call a Python function: compiled for the types of the arguments, once."""
     ref = reference(w, function)
     values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
     return call_ref(w, ref, values)
 
 
-def _argument(w: FunctionWalk, value: Abstract) -> Abstract:
+def _argument(w: InstructionWalk, value: Abstract) -> Abstract:
     """Closures leave the function that made them with what their cells hold now."""
     if isinstance(value, Closure) and value.owner is w:
         return _present(w, value)
     return value
 
 
-def _present(w: FunctionWalk, closure: Closure) -> Closure:
+def _present(w: InstructionWalk, closure: Closure) -> Closure:
     free = tuple((name, w.cell_value(name)) for name, _ in closure.free)
     return Closure(closure.code, closure.globals, closure.defaults, closure.kwdefaults, free, None)
 
 
-def _call_closure(w: FunctionWalk, closure: Closure, args: Args, keywords: Keywords) -> Abstract:
-    from quadrants.infer.function import SELF  # cyclic by nature: a function's walk meets functions
-
+def _call_closure(w: InstructionWalk, closure: Closure, args: Args, keywords: Keywords) -> Abstract:
     free: list[tuple[str, Abstract]] = []
     present = _present(w, closure) if closure.owner is w else closure
     for name, value in present.free:
@@ -280,7 +279,7 @@ def _call_closure(w: FunctionWalk, closure: Closure, args: Args, keywords: Keywo
     return call_ref(w, ref, [*values, *(value for _, value in free)])
 
 
-def call_ref(w: FunctionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
+def call_ref(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
     """Call a function with its parameters bound: numbers lose their literal types unless the callee needs them."""
     if ref.internal:
         return _emit_call(w, ref, values)
@@ -294,12 +293,12 @@ def call_ref(w: FunctionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstr
     return _emit_call(w, ref, values)
 
 
-def _generalised(w: FunctionWalk, value: Abstract) -> Abstract:
+def _generalised(w: InstructionWalk, value: Abstract) -> Abstract:
     type_ = generalise(value.type)
     return value if type_ == value.type else convert(w.b, value, type_)
 
 
-def _emit_call(w: FunctionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
+def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
     loc = w.b.loc
     try:
         spec = w.engine.specialise(ref, [value.type for value in values])
@@ -312,7 +311,7 @@ def _emit_call(w: FunctionWalk, ref: FunctionRef, values: list[Abstract]) -> Abs
     return _call_specialisation(w, spec, leaves)
 
 
-def _call_specialisation(w: FunctionWalk, spec: Specialisation, leaves: list[Value]) -> Abstract:
+def _call_specialisation(w: InstructionWalk, spec: Specialisation, leaves: list[Value]) -> Abstract:
     result = spec.result
     if result is None:
         w.b.op("call", *leaves, callee=spec.name, result_types=())
@@ -321,7 +320,7 @@ def _call_specialisation(w: FunctionWalk, spec: Specialisation, leaves: list[Val
     if not leaf_types and spec.pure:
         return rebuild(result, iter(()))
     attrs = {"nothrow": True} if spec.nothrow else {}
-    op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types, **attrs)
+    op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types, regions=(), **attrs)
     return rebuild(result, iter(op.results))
 
 

@@ -125,7 +125,8 @@ def to_complex(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     """`complex(re, im)`. Registers stay registers: the parts are not combined by arithmetic."""
     values = [_scalar_argument(w, (arg,), "complex") for arg in args] or [Const(0.0)]
     if all(isinstance(value, Const) for value in values):
-        return Const(complex(*(value.value for value in values if isinstance(value, Const))))  # type: ignore[arg-type]
+        parts_ = [value.value for value in values if isinstance(value, Const)]
+        return Const(complex(*parts_))  # type: ignore[call-overload]
     first = scalar_type(values[0])
     if len(values) == 1:
         return Num(PYCOMPLEX, w.cast(values[0], PYCOMPLEX))

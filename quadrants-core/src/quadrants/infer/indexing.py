@@ -89,8 +89,7 @@ def _element(w: Emitter, value: Abstract, dtype: Scalar) -> Abstract:
 
 
 def _same_place(origin: object, base: Arr, index: Abstract) -> bool:
-    base_value, base_index = origin  # type: ignore[misc]
-    return base_value is base.value and base_index is index
+    return isinstance(origin, tuple) and origin[0] is base.value and origin[1] is index
 
 
 def _is_integer(item: Abstract) -> bool:

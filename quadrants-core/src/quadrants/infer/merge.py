@@ -6,6 +6,7 @@ result. Types that do not unify give a `ConflictType`, which is an error only wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from quadrants.infer.values import (
@@ -127,7 +128,7 @@ def _join_slices(a: SliceType, b: SliceType) -> Type:
     return _conflict(a, b) if any(isinstance(t, ConflictType) for t in bounds) else SliceType(*bounds)
 
 
-_JOIN = {
+_JOIN: dict[type, Callable[..., Type]] = {
     ArrayType: _join_arrays,
     TupleType: _join_items,
     ListType: _join_items,
@@ -236,7 +237,7 @@ def _to_slice(b: Builder, value: Abstract, to: SliceType) -> Abstract:
     )
 
 
-_CONVERT = {
+_CONVERT: dict[type, Callable[..., Abstract]] = {
     Scalar: _to_scalar,
     ArrayType: _to_array,
     TupleType: _to_tuple,

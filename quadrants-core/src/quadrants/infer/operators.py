@@ -8,7 +8,20 @@ from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, indexing, scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
-from quadrants.infer.values import Abstract, Arr, Const, DictDisplay, Exc, ListDisplay, Num, Opt, Sequence_, Str, Text, Tup
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Const,
+    DictDisplay,
+    Exc,
+    ListDisplay,
+    Num,
+    Opt,
+    Sequence_,
+    Str,
+    Text,
+    Tup,
+)
 from quadrants.ir import Value
 from quadrants.types import PYBOOL, FormatHole, FormatType
 
@@ -81,7 +94,7 @@ def _format_percent(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
         return _format_with_names(x, y)
     values = y.items if isinstance(y, Tup) else (y,)
     if isinstance(x, Const) and isinstance(x.value, str) and all(isinstance(v, Const) for v in values):
-        return Const(x.value % tuple(v.value for v in values))  # type: ignore[union-attr]
+        return Const(x.value % tuple(v.value for v in values if isinstance(v, Const)))
     return None
 
 

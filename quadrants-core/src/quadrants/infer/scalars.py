@@ -37,6 +37,7 @@ FOLD: dict[str, Callable[..., object]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+UNARY_FOLD: dict[str, Callable[..., object]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 _PREDICATE = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 #: Literal exponents up to this become multiplications.
 MAX_UNROLLED_EXPONENT = 16
@@ -364,9 +365,9 @@ def _compare_integers(
 def unary(w: Emitter, symbol: str, x: Abstract) -> Abstract:
     """`symbol x` on a number."""
     if isinstance(x, Const):
-        folded = {"-": operator.neg, "+": operator.pos, "~": operator.invert}[symbol]
+        folded = UNARY_FOLD[symbol]
         if not isinstance(x.value, (float, complex)) or symbol != "~":
-            return Const(folded(x.value))  # type: ignore[arg-type]
+            return Const(folded(x.value))
     num = w.num(x)
     scalar = num.scalar
     if scalar.is_bool:

@@ -202,7 +202,7 @@ def get_item(w: Emitter, items: tuple[Abstract, ...], index: Abstract, make: Cal
         bounds = [part.value if isinstance(part, Const) else ... for part in (index.start, index.stop, index.step)]
         if ... in bounds:
             fail(Code.NOT_CONSTANT, "the bounds of a slice of a tuple have to be constants")
-        return make(items[slice(*bounds)])
+        return make(items[slice(*bounds)])  # type: ignore[arg-type]
     position = w.integer(index, "a tuple index")
     checked = w.b.value("index", position, w.b.i64(len(items)), axis=0, tuple=True, checked=True, wrap=True)
     return pick(w, items, checked)

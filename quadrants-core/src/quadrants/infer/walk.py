@@ -216,7 +216,7 @@ class ControlWalk(Emitter):
         after, self.b.loc = self.b.loc, end.loc
         with self.b.into(end.region):
             values = [leaf for slot, t in slots for leaf in convert(self.b, _get_slot(end.env, slot), t).leaves]
-            self.b.op(terminator, *values, **attrs)
+            self.b.op(terminator, *values, regions=(), **attrs)
         self.b.loc = after
 
     def _merge_plan(self, base: Env, envs: list[Env], live: Iterable[str] | None) -> tuple[Env, list[tuple[str, Type]]]:

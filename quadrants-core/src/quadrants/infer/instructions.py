@@ -1,0 +1,413 @@
+"""The canonical stack operations, one method each; `INSTRUCTIONS` is the table."""
+
+from __future__ import annotations
+
+import types as pytypes
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from quadrants.bytecode import nodes
+from quadrants.bytecode.opcode import Inst, Opcode
+from quadrants.diagnostics import Code
+from quadrants.infer import attributes, calls, elementwise, indexing, operators, sequences
+from quadrants.infer.emitter import class_name, describe, fail
+from quadrants.infer.names import Cell, ScopeWalk, located
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Closure,
+    Const,
+    DictDisplay,
+    Exc,
+    ListDisplay,
+    NewExc,
+    Num,
+    Sequence_,
+    SliceValue,
+    Text,
+    Tup,
+)
+from quadrants.ir import Value
+from quadrants.types import FormatHole, FormatType, TupleType
+from quadrants.types.promotion import weak_of
+
+
+class InstructionWalk(ScopeWalk):
+    """The walk of one function with all its operations."""
+
+    def condition(self, value: Abstract) -> Value | bool:
+        with located(self):
+            return operators.truth(self, self._readable(value, "the condition"))
+
+    def loop_over(self, node: nodes.For, iterable: Abstract) -> None:
+        with located(self):
+            sequences.loop_over(self, node, iterable)
+
+    def raise_value(self, argc: int) -> None:
+        with located(self):
+            if argc == 2:
+                self.pop()  # the cause
+            if argc == 0:
+                if not self.live_env.handling:
+                    self.check(self.b.bool(False), RuntimeError, "No active exception to reraise")
+                    self.b.op("unreachable")
+                    return
+                self.b.op("reraise", self.live_env.handling[-1].value)
+                return
+            self._raise_object(self.pop())
+
+    def _raise_object(self, value: Abstract) -> None:
+        if isinstance(value, Const) and isinstance(value.value, type):
+            value = NewExc(value.value, ())
+        if isinstance(value, Const) and isinstance(value.value, BaseException):
+            value = NewExc(type(value.value), tuple(Const(arg) for arg in value.value.args))
+        if isinstance(value, Exc):
+            self.b.op("reraise", value.value)
+            return
+        if not isinstance(value, NewExc) or not issubclass(value.cls, BaseException):
+            fail(Code.BAD_EXCEPTION, f"exceptions must derive from BaseException, not {describe(value)}")
+        args = tuple(self._exception_argument(arg) for arg in value.args)
+        leaves = [leaf for arg in args for leaf in arg.leaves]
+        self.b.op("raise", *leaves, exc=class_name(value.cls), args=TupleType(tuple(arg.type for arg in args)))
+
+    def _exception_argument(self, value: Abstract) -> Abstract:
+        if any(leaf.heap for leaf in value.type.leaves()):
+            fail(
+                Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception", hint="Pass numbers or text."
+            )
+        return value
+
+    # code
+
+    def run_code(self, insts: Sequence[object]) -> None:
+        with located(self):
+            for inst in insts:
+                assert isinstance(inst, Inst)
+                self.at(inst.loc)
+                handler = INSTRUCTIONS.get(inst.op)
+                if handler is None:
+                    _unsupported(inst, self.ref.code)
+                assert handler is not None
+                try:
+                    handler(self, inst.arg)
+                except calls.NeverReturns:
+                    self.b.op("unreachable")
+                    self.env = None
+                    return
+
+    def _build_map(self, n: int) -> None:
+        parts = self._take(2 * n)
+        self._push_dict(parts[::2], parts[1::2])
+
+    def _build_const_map(self, keys: tuple[object, ...]) -> None:
+        self._push_dict(tuple(Const(key) for key in keys), self._take(len(keys)))
+
+    def _push_dict(self, keys: tuple[Abstract, ...], items: tuple[Abstract, ...]) -> None:
+        constants = tuple(key.value for key in keys if isinstance(key, Const))
+        if not self._in_assertion or len(constants) != len(keys):
+            fail(Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code", hint="Use a tuple or a named tuple.")
+        self.push(DictDisplay(constants, items))
+
+    @property
+    def _in_assertion(self) -> bool:
+        """Whether the function has `assert` statements that pytest has rewritten."""
+        return "@pytest_ar" in self.ref.code.co_names
+
+    def _push(self, value: object) -> None:
+        self.push(self.from_python(value))
+
+    def _load_attr(self, name: str) -> None:
+        self.push(self.get_attr(self.pop(), name))
+
+    def get_attr(self, value: Abstract, name: str) -> Abstract:
+        return attributes.get_attr(self, value, name)
+
+    def _store_attr(self, name: str) -> None:
+        owner = self.pop()
+        value = self.pop()
+        part = attributes.get_attr(self, owner, name) if name in ("real", "imag") and isinstance(owner, Arr) else None
+        if isinstance(part, Arr):
+            elementwise.assign_into(self, part, value)
+            return
+        fail(Code.NOT_ASSIGNABLE, f"the attribute '{name}' of {describe(owner)} cannot be assigned")
+
+    def _subscr(self, _: object) -> None:
+        index = self.pop()
+        self.push(self.get_item(self.pop(), index))
+
+    def get_item(self, base: Abstract, index: Abstract) -> Abstract:
+        base = self.unwrap(base)
+        index = self.unwrap(index)
+        if isinstance(base, Arr):
+            return indexing.get_item(self, base, index)
+        if isinstance(base, Tup):
+            return sequences.get_item(self, base.items, index, Tup)
+        if isinstance(base, ListDisplay):
+            return sequences.get_item(self, base.items, index, ListDisplay)
+        if isinstance(base, Sequence_) and base.kind == "range" and not isinstance(index, SliceValue):
+            position = self.integer(index)
+            length = sequences.range_length(self, base)
+            checked = self.b.value("index", position, length, axis=0, checked=True, wrap=True)
+            return sequences.item(self, base, checked)
+        if isinstance(base, Const) and isinstance(index, Const):
+            return self._constant_item(base.value, index.value)
+        fail(Code.NOT_SUBSCRIPTABLE, f"{describe(base)} cannot be indexed")
+
+    def _constant_item(self, base: object, index: object) -> Abstract:
+        try:
+            return self.from_python(base[index])  # type: ignore[index]
+        except (TypeError, LookupError) as error:
+            fail(Code.NOT_SUBSCRIPTABLE, str(error))
+
+    def _store_subscr(self, _: object) -> None:
+        index, base, value = self.pop(), self.unwrap(self.pop()), self.pop()
+        if not isinstance(base, Arr):
+            hint = "Tuples cannot be changed: build a new one, or use an array." if isinstance(base, Tup) else None
+            fail(Code.NOT_ASSIGNABLE, f"{describe(base)} does not support item assignment", hint=hint)
+        indexing.set_item(self, base, self.unwrap(index), value)
+
+    def _unary(self, symbol: str) -> None:
+        self.push(operators.unary(self, symbol, self.pop()))
+
+    def _binary(self, symbol: str) -> None:
+        right = self.pop()
+        self.push(operators.binary(self, symbol, self.pop(), right))
+
+    def _inplace(self, symbol: str) -> None:
+        right = self.pop()
+        self.push(operators.inplace(self, symbol, self.pop(), right))
+
+    def _compare(self, symbol: str) -> None:
+        right = self.pop()
+        self.push(operators.compare(self, symbol, self.pop(), right))
+
+    def _is_op(self, invert: bool) -> None:
+        right = self.pop()
+        self.push(operators.is_(self, self.pop(), right, bool(invert)))
+
+    def _contains(self, invert: bool) -> None:
+        container = self.pop()
+        self.push(operators.contains(self, self.pop(), container, bool(invert)))
+
+    def _take(self, n: int) -> tuple[Abstract, ...]:
+        stack = self.live_env.stack
+        taken = tuple(stack[len(stack) - n :])
+        del stack[len(stack) - n :]
+        return taken
+
+    def _build_slice(self, n: int) -> None:
+        parts = self._take(n)
+        self.push(SliceValue(parts[0], parts[1], parts[2] if n == 3 else Const(None)))
+
+    def _build_string(self, n: int) -> None:
+        self.push(operators.concat(self, list(self._take(n))))
+
+    def _convert(self, conversion: str) -> None:
+        letter = {"str": "s", "repr": "r", "ascii": "a"}[conversion]
+        self.push(_format(self.pop(), letter, ""))
+
+    def _format(self, has_spec: bool) -> None:
+        spec = self.pop() if has_spec else Const("")
+        if not (isinstance(spec, Const) and isinstance(spec.value, str)):
+            fail(Code.UNSUPPORTED_FORMAT, "a format spec has to be constant")
+        value = self.pop()
+        if isinstance(value, Text) and spec.value and len(value.format.parts) == 1:
+            (part,) = value.format.parts
+            if isinstance(part, FormatHole) and not part.spec:
+                self.push(Text(FormatType((FormatHole(part.type, part.conversion, spec.value),)), value.values))
+                return
+        self.push(_format(value, "", spec.value))
+
+    def _unpack(self, n: int) -> None:
+        items = sequences.as_items(self, self.pop(), n)
+        if len(items) != n:
+            word = "too many" if len(items) > n else "not enough"
+            got = "" if len(items) > n else f", got {len(items)}"
+            fail(Code.BAD_UNPACK, f"{word} values to unpack (expected {n}{got})")
+        for item in reversed(items):
+            self.push(item)
+
+    def _unpack_ex(self, counts: tuple[int, int]) -> None:
+        before, after = counts
+        items = sequences.as_items(self, self.pop())
+        if len(items) < before + after:
+            fail(Code.BAD_UNPACK, f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+        middle = len(items) - after
+        for item in reversed(items[middle:]):
+            self.push(item)
+        self.push(ListDisplay(items[before:middle]))
+        for item in reversed(items[:before]):
+            self.push(item)
+
+    def _list_extend(self, n: int) -> None:
+        items = sequences.as_items(self, self.pop())
+        self._grow_list(n, items)
+
+    def _list_append(self, n: int) -> None:
+        self._grow_list(n, (self.pop(),))
+
+    def _grow_list(self, n: int, items: tuple[Abstract, ...]) -> None:
+        stack = self.live_env.stack
+        grown = stack[-n]
+        assert isinstance(grown, ListDisplay)
+        stack[-n] = ListDisplay((*grown.items, *items))
+
+    def _copy(self, n: int) -> None:
+        self.push(self.live_env.stack[-n])
+
+    def _swap(self, n: int) -> None:
+        stack = self.live_env.stack
+        stack[-1], stack[-n] = stack[-n], stack[-1]
+
+    # calls
+
+    def _call(self, arg: tuple[int, tuple[str, ...]]) -> None:
+        positional, names = arg
+        values = self._take(positional + len(names))
+        callee = self.pop()
+        keywords = dict(zip(names, values[positional:]))
+        self.push(self.call_value(callee, values[:positional], keywords))
+
+    def _call_ex(self, has_keywords: bool) -> None:
+        if has_keywords:
+            fail(Code.UNSUPPORTED_KWARGS, "a call with ** cannot be compiled")
+        args = sequences.as_items(self, self.pop())
+        self.push(self.call_value(self.pop(), args, {}))
+
+    def call_value(self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract:
+        """Call any value."""
+        return calls.call(self, callee, tuple(args), keywords)
+
+    def call_library(self, target: str, *args: Abstract, **kwargs: Abstract) -> Abstract:
+        return calls.call_library(self, target, args, kwargs)
+
+    def _make_function(self, flags: frozenset[str]) -> None:
+        code = self.pop()
+        assert isinstance(code, Const) and isinstance(code.value, pytypes.CodeType)
+        free: tuple[tuple[str, Abstract | None], ...] = ()
+        if "closure" in flags:
+            cells = self.pop()
+            assert isinstance(cells, Tup)
+            names = [cell.name for cell in cells.items if isinstance(cell, Cell)]
+            free = tuple((name, self.cell_value(name)) for name in names)
+        for flag in ("annotate", "annotations"):
+            if flag in flags:
+                self.pop()
+        kwdefaults = self.pop() if "kwdefaults" in flags else None
+        defaults = self.pop() if "defaults" in flags else Tup(())
+        assert isinstance(defaults, Tup) and kwdefaults is None
+        self.push(Closure(code.value, self.ref.globals, defaults.items, (), free, self))
+
+    # exceptions
+
+    def _push_exc(self, _: object) -> None:
+        exc = self.live_env.stack[-1]
+        assert isinstance(exc, Exc)
+        self.live_env.handling = (*self.live_env.handling, exc)
+
+    def _pop_except(self, _: object) -> None:
+        self.live_env.handling = self.live_env.handling[:-1]
+
+    def _check_exc_match(self, _: object) -> None:
+        classes = self.pop()
+        exc = self.live_env.stack[-1]
+        assert isinstance(exc, Exc)
+        wanted = [item.value if isinstance(item, Const) else None for item in calls.flatten(classes)]
+        bad = [cls for cls in wanted if not (isinstance(cls, type) and issubclass(cls, BaseException))]
+        if bad:
+            fail(Code.UNSUPPORTED_EXCEPT, "an except clause needs exception classes that are constants")
+        names = tuple(class_name(cls) for cls in wanted if isinstance(cls, type))
+        self.push(Num(weak_of(True), self.b.value("exc.match", exc.value, classes=names)))
+
+
+def _format(value: Abstract, conversion: str, spec: str) -> Abstract:
+    if isinstance(value, Const) and isinstance(value.value, (int, float, complex, str, bool, type(None))):
+        conversions: dict[str, Callable[[object], object]] = {"": lambda x: x, "s": str, "r": repr, "a": ascii}
+        text = conversions[conversion](value.value)
+        return Const(format(text, spec))
+    if not conversion and not spec and isinstance(value, Text):
+        return value
+    return Text(FormatType((FormatHole(value.type, conversion, spec),)), value.leaves)
+
+
+_UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
+    Opcode.YIELD: (Code.UNSUPPORTED_YIELD, "a generator cannot be compiled"),
+    Opcode.IMPORT_NAME: (Code.UNSUPPORTED_IMPORT, "an import inside a compiled function"),
+    Opcode.BUILD_SET: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
+    Opcode.STORE_GLOBAL: (Code.UNSUPPORTED_GLOBAL_STORE, "a global cannot be assigned in compiled code"),
+    Opcode.DELETE_SUBSCR: (Code.UNSUPPORTED_DELETE, "items cannot be deleted in compiled code"),
+    Opcode.LOAD_BUILD_CLASS: (Code.UNSUPPORTED_CLASS, "a class cannot be defined in compiled code"),
+    Opcode.LOAD_SPECIAL: (Code.UNSUPPORTED_WITH, "a with statement cannot be compiled"),
+    Opcode.MATCH_CLASS: (Code.UNSUPPORTED_MATCH, "a match statement with class patterns cannot be compiled"),
+    Opcode.MATCH_MAPPING: (Code.UNSUPPORTED_MATCH, "a match statement with mapping patterns cannot be compiled"),
+    Opcode.GET_YIELD_FROM_ITER: (Code.UNSUPPORTED_YIELD, "a generator cannot be compiled"),
+    Opcode.SET_ADD: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
+    Opcode.SET_UPDATE: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
+    Opcode.MAP_ADD: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
+    Opcode.DICT_UPDATE: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
+    Opcode.DICT_MERGE: (Code.UNSUPPORTED_KWARGS, "** in a call cannot be compiled: name the arguments"),
+    Opcode.DELETE_ATTR: (Code.UNSUPPORTED_DELETE, "attributes cannot be deleted in compiled code"),
+    Opcode.DELETE_GLOBAL: (Code.UNSUPPORTED_DELETE, "a global cannot be deleted in compiled code"),
+    Opcode.MATCH_SEQUENCE: (Code.UNSUPPORTED_MATCH, "a match statement with sequence patterns cannot be compiled"),
+    Opcode.CHECK_EG_MATCH: (Code.UNSUPPORTED_EXCEPT, "except* cannot be compiled"),
+    Opcode.GET_AWAITABLE: (Code.UNSUPPORTED_ASYNC, "await cannot be compiled"),
+}
+
+
+def _unsupported(inst: Inst, where: pytypes.CodeType) -> None:
+    code, text = _UNSUPPORTED.get(
+        inst.op, (Code.UNSUPPORTED_SYNTAX, f"the operation {inst.op.value} cannot be compiled")
+    )
+    if inst.op is Opcode.YIELD and where.co_name == "<genexpr>":
+        fail(Code.UNSUPPORTED_GENERATOR, "a generator expression cannot be used as a value", hint="Write the loop out.")
+    fail(code, text)
+
+
+_W = InstructionWalk
+INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
+    Opcode.PUSH: _W._push,
+    Opcode.LOAD_LOCAL: _W._load_local,
+    Opcode.LOAD_LOCAL_OR_UNDEF: _W._load_or_undef,
+    Opcode.STORE_LOCAL: _W._store_local,
+    Opcode.DELETE_LOCAL: _W._delete_local,
+    Opcode.MAKE_CELL: lambda w, name: None,
+    Opcode.LOAD_CELL: lambda w, name: w.push(Cell(str(name))),
+    Opcode.LOAD_DEREF: _W._load_deref,
+    Opcode.STORE_DEREF: _W._store_deref,
+    Opcode.DELETE_DEREF: _W._delete_local,
+    Opcode.LOAD_GLOBAL: _W._load_global,
+    Opcode.LOAD_ATTR: _W._load_attr,
+    Opcode.STORE_ATTR: _W._store_attr,
+    Opcode.SUBSCR: _W._subscr,
+    Opcode.STORE_SUBSCR: _W._store_subscr,
+    Opcode.UNARY: _W._unary,
+    Opcode.BINARY: _W._binary,
+    Opcode.INPLACE: _W._inplace,
+    Opcode.COMPARE: _W._compare,
+    Opcode.IS_OP: _W._is_op,
+    Opcode.CONTAINS_OP: _W._contains,
+    Opcode.BUILD_SLICE: _W._build_slice,
+    Opcode.BUILD_TUPLE: lambda w, n: w.push(Tup(w._take(n))),  # type: ignore[arg-type]
+    Opcode.BUILD_LIST: lambda w, n: w.push(ListDisplay(w._take(n))),  # type: ignore[arg-type]
+    Opcode.BUILD_MAP: _W._build_map,
+    Opcode.BUILD_CONST_MAP: _W._build_const_map,
+    Opcode.BUILD_STRING: _W._build_string,
+    Opcode.CONVERT: _W._convert,
+    Opcode.FORMAT: _W._format,
+    Opcode.LIST_EXTEND: _W._list_extend,
+    Opcode.LIST_APPEND: _W._list_append,
+    Opcode.LIST_TO_TUPLE: lambda w, _: w.push(Tup(w.pop().items)),  # type: ignore[attr-defined]
+    Opcode.UNPACK: _W._unpack,
+    Opcode.UNPACK_EX: _W._unpack_ex,
+    Opcode.GET_LEN: lambda w, _: w.push(sequences.length(w, w.live_env.stack[-1])),
+    Opcode.CALL: _W._call,
+    Opcode.CALL_EX: _W._call_ex,
+    Opcode.MAKE_FUNCTION: _W._make_function,
+    Opcode.POP_TOP: lambda w, _: w.live_env.stack.pop() and None,
+    Opcode.COPY: _W._copy,
+    Opcode.SWAP: _W._swap,
+    Opcode.GET_ITER: lambda w, _: None,
+    Opcode.PUSH_EXC: _W._push_exc,
+    Opcode.POP_EXCEPT: _W._pop_except,
+    Opcode.CHECK_EXC_MATCH: _W._check_exc_match,
+}

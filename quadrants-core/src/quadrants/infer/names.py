@@ -1,0 +1,250 @@
+"""The names of a function: its locals, cells and globals, and how the interpreter's objects become values.
+
+`ScopeWalk` is the walk with names; the operations on values are in the class derived from it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import types as pytypes
+
+import numpy as np
+
+from quadrants.diagnostics import Code, CompileError, SourceLocation
+from quadrants.infer.emitter import fail
+from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Closure,
+    Conflict,
+    Const,
+    Maybe,
+    Num,
+    SliceValue,
+    Tup,
+)
+from quadrants.infer.walk import ControlWalk, Fact
+from quadrants.ir import Region, Value
+from quadrants.ir.builder import Builder
+from quadrants.types import LiteralType, Type
+from quadrants.types.dtypes import scalar_of
+
+
+class _Self:
+    """Stands for the function itself among its own free variables (a recursive inner function)."""
+
+
+SELF = _Self()
+UNDEF = object()
+
+
+class Cell(Abstract):
+    """A cell on the stack, on its way into a closure."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @property
+    def type(self) -> Type:
+        return LiteralType(self)
+
+
+def _is_users(value: object) -> bool:
+    """Whether an attribute of a module is a function that is compiled from its own code, which may be another one later."""
+    function = getattr(value, "py_func", value)
+    return isinstance(function, pytypes.FunctionType) and (function.__module__ or "").partition(".")[0] != "numpy"
+
+
+class ScopeWalk(ControlWalk):
+    """The walk of one function, as far as names go.
+
+    Args:
+        engine: compiles the functions that are called.
+        ref: the function.
+        spec: the specialisation being made.
+    """
+
+    def __init__(self, engine: Engine, ref: FunctionRef, spec: Specialisation) -> None:
+        self.body = Region()
+        super().__init__(Builder(self.body), engine.options)
+        self.engine = engine
+        self.ref = ref
+        self.spec = spec
+        self.free: dict[str, Abstract] = {}
+
+    # objects of the interpreter as values
+
+    def from_python(self, value: object, name: str = "") -> Abstract:
+        """The abstract value of an object that the program holds in a global, a cell or an attribute."""
+        if isinstance(value, np.generic):
+            scalar = scalar_of(value.dtype)
+            if scalar is None:
+                fail(Code.UNSUPPORTED_CONSTANT, f"{name or 'a constant'} has the type {type(value).__name__}")
+            return Num(scalar, self.b.const(value.item(), scalar))
+        if isinstance(value, tuple):
+            items = tuple(self.from_python(item, f"{name}[{k}]") for k, item in enumerate(value))
+            fields = getattr(type(value), "_fields", None)
+            return Tup(items, (tuple(fields), type(value)) if fields is not None else None)
+        if isinstance(value, np.ndarray):
+            return self._hidden(value)
+        if isinstance(value, slice):
+            return SliceValue(*(self.from_python(bound) for bound in (value.start, value.stop, value.step)))
+        if isinstance(value, (list, dict, set)):
+            fail(
+                Code.UNSUPPORTED_CONSTANT,
+                f"the global {name} is a {type(value).__name__}, which compiled code cannot use",
+                hint="Use a tuple or a NumPy array, or pass it as an argument.",
+            )
+        return Const(value)
+
+    def _hidden(self, array: np.ndarray) -> Arr:
+        type_ = self.engine.hide(array)
+        return Arr(type_, self.spec.hidden.setdefault(id(array), Value(type_, "hidden")))
+
+    def from_module(self, module: pytypes.ModuleType, name: str, value: object) -> Abstract:
+        """An attribute of a module."""
+        if not self.ref.internal and (
+            isinstance(value, (int, float, complex, str, tuple, np.ndarray)) or _is_users(value)
+        ):
+            self.engine.depend(Dependency(vars(module), name, None, value))
+        return self.from_python(value, f"{module.__name__}.{name}")
+
+    # facts about optionals
+
+    def note_presence(self, test: Value, optional: Abstract, present: bool, exact: bool) -> None:
+        self.facts[test] = Fact(optional, present, exact)  # type: ignore[arg-type]
+
+    def note_inverse(self, test: Value, inverse: Value) -> None:
+        fact = self.facts.get(test)
+        if fact is not None and fact.exact:
+            self.facts[inverse] = Fact(fact.optional, not fact.present, True)
+
+    # locals, cells, globals
+
+    def _readable(self, value: Abstract | None, name: str) -> Abstract:
+        value = self.bound(value, name)
+        if isinstance(value, Conflict):
+            fail(
+                Code.CANNOT_UNIFY,
+                f"'{name}' has different types on the paths that lead here",
+                types=[(f"{name} (one way)", kind) for kind in value.kinds],
+                hint="Give every path the same type, or use two names.",
+            )
+        return value
+
+    def _load_local(self, name: str) -> None:
+        value = self.live_env.locals.get(name)
+        readable = self._readable(value, name)
+        if isinstance(value, Maybe):
+            self.live_env.locals[name] = readable  # bound from here on
+        self.push(readable)
+
+    def _load_or_undef(self, name: str) -> None:
+        value = self.live_env.locals.pop(name) if name in self.live_env.locals else None
+        self.push(Const(UNDEF) if value is None else value)
+
+    def _store_local(self, name: str) -> None:
+        value = self.pop()
+        if isinstance(value, Const) and value.value is UNDEF:
+            self.live_env.locals.pop(name, None)
+            return
+        for leaf in value.leaves:
+            leaf.hint = leaf.hint or name
+        self.store_local(name, value)
+
+    def _delete_local(self, name: str) -> None:
+        self._readable(self.live_env.locals.get(name), name)
+        self.live_env.locals.pop(name, None)
+
+    def _load_deref(self, name: str) -> None:
+        if name in self.live_env.locals or name in self.ref.code.co_cellvars:
+            self._load_local(name)
+            return
+        if name in self.free:
+            value = self.free[name]
+            self.push(self._own_closure() if isinstance(value, Const) and value.value is SELF else value)
+            return
+        cell = dict(zip(self.ref.code.co_freevars, self.ref.cells)).get(name)
+        if cell is None:
+            self.push(self._readable(None, name))
+            return
+        try:
+            value_ = cell.cell_contents
+        except ValueError:
+            fail(Code.UNDEFINED_NAME, f"the free variable '{name}' has no value yet")
+        if not self.ref.internal:
+            self.engine.depend(Dependency(None, name, cell, value_))
+        self.push(self.from_python(value_, name))
+
+    def _own_closure(self) -> Closure:
+        free = tuple((name, None if _is_self(value) else value) for name, value in self.free.items())
+        return Closure(self.ref.code, self.ref.globals, self.ref.defaults, self.ref.kwdefaults, free, None)
+
+    def _store_deref(self, name: str) -> None:
+        if name in self.ref.code.co_freevars:
+            fail(
+                Code.UNSUPPORTED_NONLOCAL,
+                f"'{name}' belongs to an outer function and cannot be assigned here",
+                hint="Return the new value and assign it in the outer function.",
+            )
+        self._store_local(name)
+
+    def _load_global(self, name: str) -> None:
+        namespace = self.ref.globals
+        if name in ("@py_builtins", "@pytest_ar"):
+            self.push(Const(importlib.import_module("quadrants.library.assertions")))
+            return
+        if name in namespace:
+            value = namespace[name]
+            if not self.ref.internal:
+                self.engine.depend(Dependency(namespace, name, None, value))
+            self.push(self.from_python(value, name))
+            return
+        builtins = namespace.get("__builtins__", {})
+        table = vars(builtins) if isinstance(builtins, pytypes.ModuleType) else builtins
+        if not isinstance(table, dict) or name not in table:
+            fail(Code.UNDEFINED_NAME, f"name '{name}' is not defined")
+        self.push(Const(table[name]))
+
+    def cell_value(self, name: str) -> Abstract | None:
+        """What a cell of this function holds now; None while it is empty."""
+        value = self.live_env.locals.get(name)
+        if value is not None or name in self.ref.code.co_cellvars:
+            return value
+        depth = len(self.live_env.stack)
+        self._load_deref(name)
+        found = self.pop()
+        assert len(self.live_env.stack) == depth
+        return found
+
+    def location(self) -> SourceLocation:
+        """Where the walk is."""
+        loc, code = self.b.loc, self.ref.code
+        if loc is None:
+            return SourceLocation.of_code(code)
+        return SourceLocation(code.co_filename, loc.line, loc.col, loc.end_line, loc.end_col, code.co_qualname)
+
+
+def _is_self(value: Abstract) -> bool:
+    return isinstance(value, Const) and value.value is SELF
+
+
+class located:
+    """Adds the present place to a compile error that has none, unless the code is the library's own."""
+
+    __slots__ = ("walk",)
+
+    def __init__(self, walk: ScopeWalk) -> None:
+        self.walk = walk
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        if not isinstance(error, CompileError) or self.walk.ref.internal:
+            return
+        if error.location is None:
+            error.location = self.walk.location()
