@@ -1,7 +1,7 @@
 """Quadrants: ordinary Python to machine code at run time.
 
-`@quadrants.njit` compiles a function when it is called. Everything else is loaded when it is first named: backends
-(`quadrants.cpu`, `quadrants.cuda`, ...), errors, types (`quadrants.float64`, `quadrants.f32`, ...).
+`@quadrants.njit` compiles a function when it is called. The call path is loaded here, the compiler and LLVM when something is
+compiled, everything else when it is first named: backends (`quadrants.cpu`, ...), errors, types (`quadrants.float64`, ...).
 """
 
 from __future__ import annotations
@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from quadrants import config as _config
 from quadrants._version import __version__
+from quadrants.api.decorate import jit, njit
 
 if TYPE_CHECKING:
-    from quadrants.api.decorate import jit, njit
     from quadrants.api.intrinsics import prange
     from quadrants.backend import backends
     from quadrants.diagnostics import CompileError, QuadrantsError, QuadrantsWarning
 
 #: public name -> the module that has it under the same name.
 _HOMES: dict[str, str] = {
-    **dict.fromkeys(("njit", "jit"), "quadrants.api.decorate"),
     "prange": "quadrants.api.intrinsics",
     **dict.fromkeys(("cache_info", "clear_cache"), "quadrants.api.caching"),
     "backends": "quadrants.backend",

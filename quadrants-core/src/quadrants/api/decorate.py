@@ -8,6 +8,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
+from quadrants.api import compile as _driver  # noqa: F401 - here rather than in the first call
 from quadrants.api.dispatcher import Dispatcher
 from quadrants.api.settings import parse_options
 from quadrants.api.signature import as_signatures, is_signature

@@ -6,7 +6,6 @@ lists the known ones and the nearest name.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -103,6 +102,8 @@ _PARSERS: dict[str, Callable[[Any], dict[str, Any]]] = {
 
 
 def _unknown(name: str) -> QuadrantsError:
+    import difflib  # only a mistake needs it
+
     close = difflib.get_close_matches(name, OPTIONS, n=1)
     hint = f"did you mean {close[0]}?" if close else "remove it"
     return QuadrantsError(

@@ -9,7 +9,6 @@ In a text, NumPy's and Numba's names hold: `f8` is float64, `i8` int64, `u1` uin
 
 from __future__ import annotations
 
-import difflib
 import re
 from typing import Any
 
@@ -134,6 +133,8 @@ class _Parser:
     def named(self, word: str, position: int) -> Type:
         found = NAMES.get(word)
         if found is None:
+            import difflib  # only a mistake needs it
+
             close = difflib.get_close_matches(word, [*NAMES, *_GENERIC], n=1)
             hint = f"did you mean {close[0]}?" if close else f"the names are {', '.join(SCALAR_NAMES.values())}, void"
             raise self.error(f"unknown type {word!r}", position, len(word), hint)

@@ -8,7 +8,6 @@ these can be cached.
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import functools
 import sys
 from collections.abc import Callable, Mapping
@@ -154,7 +153,9 @@ def _math_libraries() -> tuple[ctypes.CDLL, ...]:
         try:
             return (*_c_libraries(), ctypes.CDLL("libm.so.6"))
         except OSError:  # another libc: the functions are in it, or found by name
-            name = ctypes.util.find_library("m")
+            from ctypes.util import find_library  # slow to import, and hardly ever needed
+
+            name = find_library("m")
             return (*_c_libraries(), *((ctypes.CDLL(name),) if name else ()))
     return _c_libraries()
 

@@ -7,12 +7,12 @@ read from the system in well under a millisecond: code for one fingerprint runs 
 from __future__ import annotations
 
 import functools
-import hashlib
 import platform
 import sys
 
 from quadrants import config
 from quadrants._frozen import frozen
+from quadrants.cache.fingerprint import digest_bytes
 from quadrants.diagnostics import Code, SettingError
 
 #: The levels of x86-64 that may be pinned, with what each adds (names as in /proc/cpuinfo).
@@ -112,7 +112,7 @@ def _fingerprint(arch: str, isa: str) -> str:
     if not identity:  # no /proc: what Python knows of the processor
         identity = {"processor": platform.processor(), "release": platform.release()}
     text = "\n".join(f"{key}={identity[key]}" for key in sorted(identity))
-    return f"{arch}:{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"
+    return f"{arch}:{digest_bytes(text.encode())}"
 
 
 def _bad_isa(isa: str, problem: str) -> SettingError:
