@@ -132,7 +132,8 @@ class _Poller:
                     out.ops.append(op)
                 elif op in self.counted and counter is not None:
                     counter = self.through(op, counter, depth)
-                elif op in self.real and depth == 0:
+                elif op in self.real and depth == 0 and not breaks_of(op):
+                    self.inside(op, counter, depth)  # it may leave for an outer op that takes the counter
                     self.strip(op)
                 else:
                     self.inside(op, counter, depth)
