@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from quadrants.host import layout
 from quadrants.host.flags import CANONICAL, COUNT_MASK, RETRIED
+from quadrants.lower import runtime
 from quadrants.lower.abi import BLOCK_HEADER, BLOCK_NBYTES, BLOCK_RAW, BLOCK_REFCOUNT, CTX_RESERVED
 
 #: Offset of tp_vectorcall_offset in a type; checked when the first dispatcher type is made.
@@ -670,6 +671,8 @@ _DECLARATIONS = """
 @qd_live_blocks = external global i64
 declare ptr @malloc(i64)
 declare void @free(ptr)
+declare ptr @calloc(i64, i64)
+declare void @PyErr_Clear()
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
@@ -693,4 +696,4 @@ declare i32 @PyTraceMalloc_Untrack(i32, i64)
 def text() -> str:
     """The module for the running interpreter."""
     raising = _SET_RAISED_NEW if layout.HAS_IMMORTALS else _SET_RAISED_OLD
-    return "".join((_DECLARATIONS, raising, _TAIL, _CALLBACKS, _ARRAYS, _WATCH, _STACK))
+    return "".join((_DECLARATIONS, raising, _TAIL, _CALLBACKS, _ARRAYS, _WATCH, _STACK, runtime.definitions()))

@@ -66,11 +66,20 @@ class Watcher:
             table[1 + 3 * at : 4 + 3 * at] = [dict_, hash_ & (2**64 - 1), word]
         previous, self._table = self._table, table
         support().set_watch_table(ctypes.addressof(table))
-        del previous  # only now: the callback read it until the store
+        _reference("Py_DecRef", previous)
 
     @staticmethod
     def _empty(capacity: int) -> ctypes.Array[ctypes.c_uint64]:
-        return (ctypes.c_uint64 * (1 + capacity * WATCH_SLOT // _WORD))(capacity - 1)
+        """A table without rows, kept by a reference of its own: dicts still change when this module is already gone at exit."""
+        table = (ctypes.c_uint64 * (1 + capacity * WATCH_SLOT // _WORD))(capacity - 1)
+        _reference("Py_IncRef", table)
+        return table
+
+
+def _reference(change: str, obj: object) -> None:
+    function = ctypes.pythonapi[change]
+    function.restype, function.argtypes = None, (ctypes.py_object,)
+    function(obj)
 
 
 @functools.cache
