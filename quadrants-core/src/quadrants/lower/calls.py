@@ -115,7 +115,7 @@ def _propagate(e: FunctionEmitter, op: Op, status: Text) -> None:
     failed = e.branch(fine, "raised")
     site = e.module.site(SiteKind.CALL, e.function, op)
     with e.cold_block(failed):
-        e.line(f"call void {e.module.helper('traceback')}(ptr %ctx, i32 {site})")
+        e.line(f"call void {e.module.runtime('qd_traceback')}(ptr %ctx, i32 {site})")
         e.leave(status, op.cleanup)
 
 

@@ -234,7 +234,7 @@ class FunctionEmitter:
 
     def swallow(self, exception: Text) -> None:
         """An exception is dealt with."""
-        self.line(f"call void {self.module.helper('swallow')}(i32 {exception})")
+        self.line(f"call void {self.module.runtime('qd_swallow')}(i32 {exception})")
 
     def _chain(self, handler: Handler, cleanup: tuple[Value, ...]) -> Join:
         """The join that releases the values, last first, and goes on to the handler."""
@@ -247,7 +247,7 @@ class FunctionEmitter:
 
     def finish_chains(self, handler: Handler) -> None:
         """Write the cleanup of a handler, longest chains first, so that a shorter one has all of its edges."""
-        release = self.module.helper("release") if handler.chains else ""
+        release = self.module.runtime("qd_release") if handler.chains else ""
         while handler.chains:
             cleanup = max(handler.chains, key=len)
             join = handler.chains.pop(cleanup)

@@ -14,6 +14,7 @@ from quadrants.lower.analysis import RECURSION_ERROR
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import to_float
 from quadrants.lower.nodes import CONTEXT
+from quadrants.lower.runtime import RAISE_WIDTHS, WORDS_SHIFT
 from quadrants.types import LiteralType, Scalar, TupleType, Type
 
 #: A component with its LLVM type; that of an unsigned integer or a boolean has a "u" before.
@@ -58,10 +59,16 @@ def throw(e: FunctionEmitter, op: Op | None, exc: str, args: Type, payload: Sequ
     number = e.module.exceptions.number(exc)
     site = e.module.site(SiteKind.RAISE, e.function, op, exc=number, args=args)
     words = [as_word(e, word) for word in payload[:PAYLOAD_WORDS]]
-    given = "".join(f", i64 {word}" for word in words)
-    helper = e.module.helper("raise", len(words))
-    value = e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {number}{given})")
-    e.leave(value, op.cleanup if op else ())
+    e.leave(_record(e, site, number, words), op.cleanup if op else ())
+
+
+def _record(e: FunctionEmitter, site: int, number: int, words: list[Text]) -> Text:
+    """Fill a record of the context; the exception value."""
+    width = next(width for width in RAISE_WIDTHS if width >= len(words))
+    padded = (*words, *("poison",) * (width - len(words)))
+    given = "".join(f", i64 {word}" for word in padded)
+    helper = e.module.runtime(f"qd_raise{width}")
+    return e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {number | len(words) << WORDS_SHIFT}{given})")
 
 
 def raise_in(e: FunctionEmitter, label: str, op: Op | None, exc: str, args: Type, payload: Sequence[Word] = ()) -> None:
@@ -73,9 +80,7 @@ def raise_in(e: FunctionEmitter, label: str, op: Op | None, exc: str, args: Type
 def raise_python_error_in(e: FunctionEmitter, label: str, op: Op, site: int) -> None:
     """Write the cold block `label`: an error is set in the interpreter."""
     with e.cold_block(label):
-        helper = e.module.helper("raise", 0)
-        value = e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {PYTHON_ERROR})")
-        e.leave(value, op.cleanup)
+        e.leave(_record(e, site, PYTHON_ERROR, []), op.cleanup)
 
 
 def _check(e: FunctionEmitter, op: Op) -> None:

@@ -130,7 +130,8 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
     sizes = [e.one(size) for size in op.operands]
     _check_sizes(e, op, sizes)
     steps, nbytes = _layout(e, type, sizes)
-    owner = e.let(f"call ptr {e.module.helper('alloc', int(bool(op.attrs.get('zero'))))}(i64 {nbytes})")
+    allocate = e.module.runtime("qd_alloc_zero" if op.attrs.get("zero") else "qd_alloc")
+    owner = e.let(f"call ptr {allocate}(i64 {nbytes})")
     found = e.let(f"icmp ne ptr {owner}, null")
     payload: list[Word] = [("i64", size) for size in sizes]
     raise_in(e, e.branch(found, "memory"), op, MEMORY_ERROR, _no_memory(type), payload)
@@ -194,9 +195,9 @@ def _overlap(e: FunctionEmitter, op: Op) -> None:
     e.set(op, answer)
 
 
-def _count(helper: str) -> Emitter:
+def _count(function: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
-        e.line(f"call void {e.module.helper(helper)}(ptr {owner_of(e, op.operands[0])})")
+        e.line(f"call void {e.module.runtime(function)}(ptr {owner_of(e, op.operands[0])})")
 
     return emit
 
@@ -217,6 +218,6 @@ EMITTERS: dict[str, Emitter] = {
     "view": _view,
     "same": _same,
     "overlap": _overlap,
-    "retain": _count("retain"),
-    "release": _count("release"),
+    "retain": _count("qd_retain"),
+    "release": _count("qd_release"),
 }

@@ -6,7 +6,9 @@ without LLVM.
 
 from __future__ import annotations
 
-from quadrants.ir.core import Function, Module
+from itertools import islice
+
+from quadrants.ir.core import Function, Module, Region
 from quadrants.lower import table
 from quadrants.lower.abi import Lowered, all_components, symbol
 from quadrants.lower.analysis import analyse
@@ -17,6 +19,9 @@ from quadrants.lower.errors import guard_stack
 
 __all__ = ["LowerOptions", "lower_module"]
 
+_LOOPS = ("for", "loop")
+#: A function of more ops is large.
+_LARGE = 48
 _INLINE = {"always": " alwaysinline", "never": " noinline"}
 
 
@@ -50,8 +55,20 @@ def _names(function: Function, context: ModuleContext) -> list[Parts]:
     ]
 
 
-def _attributes(function: Function) -> str:
-    return _INLINE.get(str(function.attrs.get("inline", "")), "") + " nounwind"
+def _attributes(function: Function, entry: bool) -> str:
+    """A function with loops is not inlined if that would gain little: LLVM would optimise it twice, by itself and in place."""
+    inline = function.attrs.get("inline")
+    if inline is None and _has_loop(function.body) and (entry or _is_large(function)):
+        inline = "never"
+    return _INLINE.get(str(inline), "") + " nounwind"
+
+
+def _has_loop(region: Region) -> bool:
+    return any(op.name in _LOOPS or any(map(_has_loop, op.regions)) for op in region.ops)
+
+
+def _is_large(function: Function) -> bool:
+    return next(islice(function.body.walk(), _LARGE, None), None) is not None
 
 
 def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
@@ -84,7 +101,7 @@ def _function(context: ModuleContext, function: Function, name: str) -> str:
     names = _names(function, context)
     _body(e, function, names)
     text = result_text(function.result_types, raising)
-    header = f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(function)}"
+    header = f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(function, entry=False)}"
     return _finish(e, header, text)
 
 
@@ -104,7 +121,7 @@ def _store_results(e: FunctionEmitter, results: tuple[str, ...], outs: list[Text
 
 def _entry_header(function: Function, names: list[Parts], outs: list[Text]) -> str:
     params = ", ".join((param_list(function, names), *(f"ptr noalias noundef {out}" for out in outs)))
-    return f"define internal i32 {symbol(function.name)}({params}){_attributes(function)}"
+    return f"define internal i32 {symbol(function.name)}({params}){_attributes(function, entry=True)}"
 
 
 def _entry(context: ModuleContext, function: Function) -> str:

@@ -1,69 +1,101 @@
-"""The runtime helpers: internal functions that a module gets when it needs them, as LLVM text.
+"""The runtime: what compiled code calls, as LLVM text.
 
-Blocks of array memory (allocate, retain, release), records of exceptions, the traceback, and the conversions to and from
-half floats that a target lacks. They are out of line, so that the code around them stays small.
+Blocks of array memory (allocate, retain, release), records of exceptions and the traceback are functions that all modules share:
+`definitions` is compiled once, by the host, and kept. The conversions to and from half floats that a target lacks are
+small functions inside the modules that need them, so that they can be inlined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from quadrants.lower import abi
 
-if TYPE_CHECKING:
-    from quadrants.lower.context import ModuleContext
+#: Records are filled by functions that take so many words: the number of words is rounded up.
+RAISE_WIDTHS = (0, 2, 4, abi.PAYLOAD_WORDS)
+#: Where the number of words is, in the argument that holds the class number below it.
+WORDS_SHIFT = 16
 
-_DECLARATIONS = {
-    "malloc": "declare noalias ptr @malloc(i64) nounwind",
-    "calloc": "declare noalias ptr @calloc(i64, i64) nounwind",
-    "free": "declare void @free(ptr captures(none)) nounwind",
-    "PyErr_Clear": "declare void @PyErr_Clear() nounwind",
-    abi.LIVE_BLOCKS: f"@{abi.LIVE_BLOCKS} = external global i64, align 8",
-}
+_BLOCK = "nounwind willreturn memory(inaccessiblemem: readwrite)"
+_COUNT = "nounwind willreturn memory(argmem: readwrite, inaccessiblemem: readwrite)"
+_RECORD = "cold nounwind willreturn memory(argmem: readwrite)"
+
+
+def _raise_params(words: int) -> str:
+    return ", ".join(("ptr captures(none)", "i32", "i32", *("i64",) * words))
+
+
+#: External symbol -> its declaration in a module that uses it. The attributes hold of the definitions below.
+DECLARATIONS: Mapping[str, str] = MappingProxyType(
+    {
+        "qd_alloc": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc(i64) {_BLOCK}",
+        "qd_alloc_zero": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero(i64) {_BLOCK}",
+        "qd_retain": f"declare void @qd_retain(ptr captures(none)) {_COUNT}",
+        "qd_release": f"declare void @qd_release(ptr captures(none)) {_COUNT}",
+        "qd_traceback": f"declare void @qd_traceback(ptr captures(none), i32) {_RECORD}",
+        "qd_swallow": "declare void @qd_swallow(i32) cold nounwind",
+        **{f"qd_raise{n}": f"declare i32 @qd_raise{n}({_raise_params(n)}) {_RECORD}" for n in RAISE_WIDTHS},
+    }
+)
+
+#: What the definitions need, beside intrinsics.
+NEEDS: Mapping[str, str] = MappingProxyType(
+    {
+        "malloc": "declare ptr @malloc(i64)",
+        "calloc": "declare ptr @calloc(i64, i64)",
+        "free": "declare void @free(ptr)",
+        "PyErr_Clear": "declare void @PyErr_Clear()",
+        abi.LIVE_BLOCKS: f"@{abi.LIVE_BLOCKS} = external global i64",
+    }
+)
 
 #: The largest size that is asked of the system.
 _MOST_BYTES = 2**63 - 1 - abi.BLOCK_EXTRA
 
 
-def _use(context: ModuleContext, name: str) -> str:
-    return context.external(name, _DECLARATIONS[name])
+def definitions() -> str:
+    """The shared functions. The text needs the declarations in `NEEDS`."""
+    return "".join(
+        (
+            _alloc("qd_alloc", "call noalias ptr @malloc(i64 %size)"),
+            _alloc("qd_alloc_zero", "call noalias ptr @calloc(i64 1, i64 %size)"),
+            _RETAIN,
+            _RELEASE,
+            *(_raise(words) for words in RAISE_WIDTHS),
+            _TRACEBACK,
+            _SWALLOW,
+        )
+    )
 
 
-def _count(context: ModuleContext, delta: int) -> str:
+def _count(delta: int) -> str:
     """Code that adds to the number of live blocks."""
-    live = _use(context, abi.LIVE_BLOCKS)
-    if context.options.atomic_refcounts:
-        return f"  %live = atomicrmw add ptr {live}, i64 {delta} monotonic"
     return f"""\
-  %live = load i64, ptr {live}, align 8
+  %live = load i64, ptr @{abi.LIVE_BLOCKS}
   %live1 = add i64 %live, {delta}
-  store i64 %live1, ptr {live}, align 8"""
+  store i64 %live1, ptr @{abi.LIVE_BLOCKS}"""
 
 
-def _alloc(context: ModuleContext, symbol: str, zero: int) -> str:
-    size = "i64 1, i64 %size" if zero else "i64 %size"
-    allocate = f"{_use(context, 'calloc' if zero else 'malloc')}({size})"
-    return f"""\
-define internal noalias align {abi.BLOCK_ALIGN} ptr {symbol}(i64 %nbytes) noinline nounwind \
-memory(inaccessiblemem: readwrite) {{
+def _alloc(symbol: str, allocate: str) -> str:
+    return f"""
+define noalias align {abi.BLOCK_ALIGN} ptr @{symbol}(i64 %nbytes) nounwind {{
   %big = icmp ugt i64 %nbytes, {_MOST_BYTES}
   br i1 %big, label %none, label %ask
 ask:
   %size = add nuw nsw i64 %nbytes, {abi.BLOCK_EXTRA}
-  %raw = call noalias ptr {allocate}
+  %raw = {allocate}
   %failed = icmp eq ptr %raw, null
   br i1 %failed, label %none, label %fill
 fill:
   %end = getelementptr i8, ptr %raw, i64 {abi.BLOCK_ALIGN - 1}
   %block = call ptr @llvm.ptrmask.p0.i64(ptr %end, i64 -{abi.BLOCK_ALIGN})
-  store i64 1, ptr %block, align 8
+  store i64 1, ptr %block
   %nbytes.at = getelementptr i8, ptr %block, i64 {abi.BLOCK_NBYTES}
-  store i64 %nbytes, ptr %nbytes.at, align 8
+  store i64 %nbytes, ptr %nbytes.at
   %raw.at = getelementptr i8, ptr %block, i64 {abi.BLOCK_RAW}
-  store ptr %raw, ptr %raw.at, align 8
-{_count(context, 1)}
+  store ptr %raw, ptr %raw.at
+{_count(1)}
   ret ptr %block
 none:
   ret ptr null
@@ -72,10 +104,9 @@ none:
 
 
 def _owned(symbol: str, body: str) -> str:
-    """A helper that does something to the block of an owner, if it is one of ours."""
-    return f"""\
-define internal void {symbol}(ptr captures(none) %owner) noinline nounwind \
-memory(argmem: readwrite, inaccessiblemem: readwrite) {{
+    """A function that does something to the block of an owner, if it is one of ours."""
+    return f"""
+define void @{symbol}(ptr captures(none) %owner) nounwind {{
   %address = ptrtoint ptr %owner to i64
   %null = icmp eq i64 %address, 0
   %tag = and i64 %address, {abi.OWNER_PYTHON_TAG}
@@ -83,6 +114,7 @@ memory(argmem: readwrite, inaccessiblemem: readwrite) {{
   %foreign = or i1 %null, %tagged
   br i1 %foreign, label %done, label %ours
 ours:
+  %old = load i64, ptr %owner
 {body}
 done:
   ret void
@@ -90,60 +122,56 @@ done:
 """
 
 
-def _retain(context: ModuleContext, symbol: str) -> str:
-    if context.options.atomic_refcounts:
-        body = "  %old = atomicrmw add ptr %owner, i64 1 monotonic\n  br label %done"
-    else:
-        body = """\
-  %old = load i64, ptr %owner, align 8
+_RETAIN = _owned(
+    "qd_retain",
+    """\
   %new = add i64 %old, 1
-  store i64 %new, ptr %owner, align 8
-  br label %done"""
-    return _owned(symbol, body)
+  store i64 %new, ptr %owner
+  br label %done""",
+)
 
-
-def _release(context: ModuleContext, symbol: str) -> str:
-    atomic = context.options.atomic_refcounts
-    old = "atomicrmw sub ptr %owner, i64 1 acq_rel" if atomic else "load i64, ptr %owner, align 8"
-    store = "" if atomic else "  %new = sub i64 %old, 1\n  store i64 %new, ptr %owner, align 8\n"
-    body = f"""\
-  %old = {old}
-{store}  %last = icmp eq i64 %old, 1
+_RELEASE = _owned(
+    "qd_release",
+    f"""\
+  %new = sub i64 %old, 1
+  store i64 %new, ptr %owner
+  %last = icmp eq i64 %old, 1
   br i1 %last, label %free, label %done
 free:
   %raw.at = getelementptr i8, ptr %owner, i64 {abi.BLOCK_RAW}
-  %raw = load ptr, ptr %raw.at, align 8
-{_count(context, -1)}
-  call void {_use(context, "free")}(ptr %raw)
-  br label %done"""
-    return _owned(symbol, body)
+  %raw = load ptr, ptr %raw.at
+{_count(-1)}
+  call void @free(ptr %raw)
+  br label %done""",
+)
 
 
-def _raise(context: ModuleContext, symbol: str, words: int) -> str:
-    """Fill the next record; gives the exception value."""
+def _raise(words: int) -> str:
+    """Fill the next record; gives the exception value. `%what` is the class number, and above it how many words count."""
     params = "".join(f", i64 %w{i}" for i in range(words))
     stores = "".join(
         f"""
   %at{i} = getelementptr i8, ptr %record, i64 {abi.RECORD_PAYLOAD + 8 * i}
-  store i64 %w{i}, ptr %at{i}, align 8"""
+  store i64 %w{i}, ptr %at{i}"""
         for i in range(words)
     )
-    return f"""\
-define internal i32 {symbol}(ptr captures(none) %ctx, i32 %site, i32 %class{params}) noinline cold nounwind \
-memory(argmem: readwrite) {{
-  %count = load i32, ptr %ctx, align 8
+    return f"""
+define i32 @qd_raise{words}(ptr captures(none) %ctx, i32 %site, i32 %what{params}) nounwind {{
+  %count = load i32, ptr %ctx
   %next = add i32 %count, 1
-  store i32 %next, ptr %ctx, align 8
+  store i32 %next, ptr %ctx
   %tb.at = getelementptr i8, ptr %ctx, i64 {abi.CTX_TB_LEN}
-  store i32 0, ptr %tb.at, align 4
+  store i32 0, ptr %tb.at
   %slot = and i32 %count, {abi.RECORDS - 1}
   %slot64 = zext i32 %slot to i64
   %scaled = mul nuw nsw i64 %slot64, {abi.RECORD_BYTES}
   %offset = add nuw nsw i64 %scaled, {abi.CTX_RECORDS}
   %record = getelementptr i8, ptr %ctx, i64 %offset
-  store i32 %site, ptr %record, align 8
+  store i32 %site, ptr %record
+  %words = lshr i32 %what, {WORDS_SHIFT}
   %n.at = getelementptr i8, ptr %record, i64 {abi.RECORD_LEAVES}
-  store i32 {words}, ptr %n.at, align 4{stores}
+  store i32 %words, ptr %n.at{stores}
+  %class = and i32 %what, {abi.CLASS_MASK}
   %high = shl i32 %slot, {abi.RECORD_SHIFT}
   %value = or i32 %high, %class
   ret i32 %value
@@ -151,12 +179,11 @@ memory(argmem: readwrite) {{
 """
 
 
-def _traceback(context: ModuleContext, symbol: str) -> str:
-    """Append a call site, if there is room."""
-    return f"""\
-define internal void {symbol}(ptr captures(none) %ctx, i32 %site) noinline cold nounwind memory(argmem: readwrite) {{
+#: Append a call site, if there is room.
+_TRACEBACK = f"""
+define void @qd_traceback(ptr captures(none) %ctx, i32 %site) nounwind {{
   %len.at = getelementptr i8, ptr %ctx, i64 {abi.CTX_TB_LEN}
-  %len = load i32, ptr %len.at, align 4
+  %len = load i32, ptr %len.at
   %room = icmp ult i32 %len, {abi.TB_SITES}
   br i1 %room, label %append, label %done
 append:
@@ -164,36 +191,34 @@ append:
   %bytes = shl nuw nsw i64 %len64, 2
   %offset = add nuw nsw i64 %bytes, {abi.CTX_TB_SITES}
   %at = getelementptr i8, ptr %ctx, i64 %offset
-  store i32 %site, ptr %at, align 4
+  store i32 %site, ptr %at
   %new = add i32 %len, 1
-  store i32 %new, ptr %len.at, align 4
+  store i32 %new, ptr %len.at
   br label %done
 done:
   ret void
 }}
 """
 
-
-def _swallow(context: ModuleContext, symbol: str) -> str:
-    """A handler is done with an exception: one that is set in the interpreter is cleared there."""
-    return f"""\
-define internal void {symbol}(i32 %exception) noinline cold nounwind {{
+#: A handler is done with an exception: one that is set in the interpreter is cleared there.
+_SWALLOW = f"""
+define void @qd_swallow(i32 %exception) nounwind {{
   %class = and i32 %exception, {abi.CLASS_MASK}
   %python = icmp eq i32 %class, {abi.PYTHON_ERROR}
   br i1 %python, label %clear, label %done
 clear:
-  call void {_use(context, "PyErr_Clear")}()
+  call void @PyErr_Clear()
   br label %done
 done:
   ret void
 }}
 """
 
+# Half floats
 
-def _round_odd(context: ModuleContext, symbol: str) -> str:
-    """f64 to f32, rounded to odd, so that rounding the result again to half gives what one rounding gives."""
-    return f"""\
-define internal float {symbol}(double %x) nounwind memory(none) alwaysinline {{
+#: f64 to f32, rounded to odd, so that rounding the result again to half gives what one rounding gives.
+_ROUND_ODD = """\
+define internal float @qd.round_odd(double %x) nounwind memory(none) alwaysinline {
   %near = fptrunc double %x to float
   %back = fpext float %near to double
   %exact = fcmp oeq double %back, %x
@@ -207,14 +232,13 @@ define internal float {symbol}(double %x) nounwind memory(none) alwaysinline {{
   %chosen = select i1 %exact, i32 %bits, i32 %odd
   %y = bitcast i32 %chosen to float
   ret float %y
-}}
+}
 """
 
 
-def _half_from_float(context: ModuleContext, symbol: str) -> str:
-    """f32 to f16 to nearest even, in integer code. Above 2^16 the addition below would not saturate: those are infinite."""
-    return f"""\
-define internal half {symbol}(float %x) nounwind memory(none) {{
+#: f32 to f16 to nearest even, in integer code. Above 2^16 the addition below would not saturate: those are infinite.
+_HALF_FROM_FLOAT = """\
+define internal half @qd.half_from_float(float %x) nounwind memory(none) {
   %bits = bitcast float %x to i32
   %abs = and i32 %bits, 2147483647
   %sign32 = lshr i32 %bits, 16
@@ -242,14 +266,13 @@ define internal half {symbol}(float %x) nounwind memory(none) {{
   %word = trunc i32 %all to i16
   %y = bitcast i16 %word to half
   ret half %y
-}}
+}
 """
 
 
-def _float_from_half(context: ModuleContext, symbol: str) -> str:
-    """f16 to f32, in integer code: subnormals through a multiplication by 2^-24."""
-    return f"""\
-define internal float {symbol}(half %x) nounwind memory(none) {{
+#: f16 to f32, in integer code: subnormals through a multiplication by 2^-24.
+_FLOAT_FROM_HALF = """\
+define internal float @qd.float_from_half(half %x) nounwind memory(none) {
   %word = bitcast half %x to i16
   %bits = zext i16 %word to i32
   %sign16 = and i32 %bits, 32768
@@ -268,21 +291,15 @@ define internal float {symbol}(half %x) nounwind memory(none) {{
   %all = or i32 %magnitude, %sign
   %y = bitcast i32 %all to float
   ret float %y
-}}
+}
 """
 
 
-#: name -> (context, symbol, *arguments) -> text
-HELPERS: Mapping[str, Callable[..., str]] = MappingProxyType(
+#: The functions that a module gets when it needs them: name -> text.
+HELPERS: Mapping[str, str] = MappingProxyType(
     {
-        "alloc": _alloc,
-        "retain": _retain,
-        "release": _release,
-        "raise": _raise,
-        "traceback": _traceback,
-        "swallow": _swallow,
-        "round_odd": _round_odd,
-        "half_from_float": _half_from_float,
-        "float_from_half": _float_from_half,
+        "qd.round_odd": _ROUND_ODD,
+        "qd.half_from_float": _HALF_FROM_FLOAT,
+        "qd.float_from_half": _FLOAT_FROM_HALF,
     }
 )

@@ -38,7 +38,7 @@ def _get(e: FunctionEmitter, op: Op) -> None:
 def _set(e: FunctionEmitter, op: Op) -> None:
     variable, value = op.operands
     if isinstance(value.type, ArrayType):
-        e.line(f"call void {e.module.helper('release')}(ptr {owner_of(e, variable)})")
+        e.line(f"call void {e.module.runtime('qd_release')}(ptr {owner_of(e, variable)})")
     _write(e, e.get(variable), _item_texts(variable), e.get(value))
 
 
