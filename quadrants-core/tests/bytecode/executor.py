@@ -180,7 +180,7 @@ class Frame:
             return self.node(node.body)
         except Broken:
             raise
-        except BaseException as exc:
+        except BaseException as exc:  # noqa: BLE001 - a handler of the program gets everything
             caught = exc
         check(len(self.stack) >= node.depth, "the stack is too low for a handler")
         del self.stack[node.depth :]
@@ -483,7 +483,7 @@ class Frame:
             raise self.stack[-1]
         except kind:  # type: ignore[misc]
             matched = True
-        except BaseException:
+        except BaseException:  # noqa: BLE001 - whatever the exception is, it did not match
             matched = False
         self.stack.append(matched)
 

@@ -1,5 +1,7 @@
 """Functions whose execution on the region tree is compared with the interpreter. Each takes two integers."""
 
+# ruff: noqa: B012, B016, B023, B026, B904, C416, F821, F841, PIE800 - odd programs are the point here
+
 from __future__ import annotations
 
 from types import SimpleNamespace

@@ -7,6 +7,7 @@ import copy
 import pytest
 from executor import Broken, run
 from programs import PROGRAMS
+
 from quadrants.bytecode import regions
 
 
@@ -16,9 +17,14 @@ def outcome(call):
         return "result", call()
     except Broken as broken:
         raise AssertionError(str(broken)) from None
-    except Exception as exc:
+    except Exception as exc:  # noqa: BLE001 - the program may raise anything
         cause = exc.__cause__
         return type(exc), str(exc), type(cause)
+
+
+def compare(tree, function, a, b):
+    expected = outcome(lambda: copy.deepcopy(function(a, b)))
+    assert outcome(lambda: run(tree, function, a, b)) == expected, (a, b, str(tree))
 
 
 @pytest.mark.parametrize("function", PROGRAMS, ids=lambda f: f.__name__)
@@ -26,5 +32,4 @@ def test_program(function):
     tree = regions(function.__code__)
     for a in range(-1, 7):
         for b in range(-1, 6):
-            expected = outcome(lambda: copy.deepcopy(function(a, b)))
-            assert outcome(lambda: run(tree, function, a, b)) == expected, (a, b, str(tree))
+            compare(tree, function, a, b)

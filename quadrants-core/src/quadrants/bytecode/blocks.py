@@ -22,7 +22,8 @@ class Block:
     """Operations, then one way out. `succs`: [target] of JUMP, [if true, if false] of BRANCH, [body, end] of FOR.
 
     `handler` is the block that exceptions of this one go to (-1: none), with the stack cut to `depth` values; `around` is
-    the handler of its first instruction by the exception table, also where nothing raises. `entry` is the layout of CPython's stack on entry."""
+    the handler of its first instruction by the exception table, also where nothing raises.
+    `entry` is the layout of CPython's stack on entry."""
 
     insts: list[Inst]
     entry: str

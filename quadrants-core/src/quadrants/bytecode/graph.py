@@ -52,15 +52,10 @@ def make(blocks: list[Block]) -> Graph:
         splits += 1
 
 
-def successors(block: Block) -> list[int]:
-    """All ways out, the handler last."""
-    return block.succs if block.handler < 0 else [*block.succs, block.handler]
-
-
 def _thread(blocks: list[Block]) -> list[Block]:
     """Sends edges past blocks that only jump."""
     goal = list(range(len(blocks)))
-    for i, block in enumerate(blocks):
+    for i in range(len(blocks)):
         seen = {i}
         j = i
         while not blocks[j].insts and blocks[j].flow is Flow.JUMP and blocks[j].succs[0] not in seen:

@@ -9,8 +9,6 @@ between nodes; every way into a point has the same stack depth.
 
 from __future__ import annotations
 
-from typing import Union
-
 from quadrants._frozen import frozen
 
 from .opcode import Inst, Loc
@@ -126,4 +124,4 @@ class Reraise:
     loc: Loc
 
 
-Node = Union[Seq, Code, If, Block, Loop, For, Try, Exit, Continue, Return, Raise, Reraise]
+Node = Seq | Code | If | Block | Loop | For | Try | Exit | Continue | Return | Raise | Reraise

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .blocks import Block
 from .graph import Graph
 from .opcode import SILENT, Inst, Opcode
 from .rules import Flow
@@ -58,8 +57,8 @@ class _Protector:
                 return self.cover_all(body)
             case XBlock(label, body):
                 # The block in front of a handler's code stays outside of the node that it is the handler of.
-                chain = self.cover_all(body)
-                return chain[: chain.index(label)] if chain and label in chain else chain
+                inner = self.cover_all(body)
+                return inner[: inner.index(label)] if inner and label in inner else inner
             case XFor(_, _, chain, body):
                 return _common([chain, self.cover_all(body)])
             case XTry(_, _, _, body, handler):

@@ -41,7 +41,7 @@ def place(graph: Graph) -> Layout:
     chains = _chains(graph)
     regions = _regions(graph, chains)
     by_header: dict[int, list[Region]] = {}
-    for region in sorted(regions, key=lambda r: (r.nodes.bit_count(), r.is_loop)):
+    for region in sorted(regions, key=lambda r: (r.nodes.bit_count(), not r.is_loop)):
         by_header.setdefault(region.header, []).append(region)
     layout = Layout([[] for _ in graph.blocks], by_header, set(), chains)
     handlers = {block.handler for block in graph.blocks if block.handler >= 0}
@@ -127,42 +127,67 @@ def _outer_handler(graph: Graph, inner: int) -> int:
 
 
 def _regions(graph: Graph, chains: list[tuple[int, ...]]) -> list[Region]:
+    """All loops and ranges, grown until any two are disjoint or nested."""
     loops = [Region(header, nodes, True) for header, nodes in graph.loops.items()]
     ranges = _protected(graph, chains)
-    handling = _handling(graph)
-    regions = loops + ranges
-    changed = bool(loops and (ranges or handling))
+    regions = loops + list(ranges.values())
+    if not ranges:
+        return regions
+    if loops:
+        _cover_whole_loops(graph, loops, list(ranges.values()))
+    handling = _handling(graph) if loops else {}
+    changed = True
     while changed:
         changed = False
         for outer in regions:
-            for inner in [*ranges, *handling] if outer.is_loop else loops:
+            for inner in regions:
                 if _absorbs(outer, inner):
                     outer.nodes |= inner.nodes
+                    changed = True
+        for loop in loops:
+            for handler, inner in handling.items():
+                # Where the whole loop is protected, the handler is outside.
+                if loop.nodes & ~ranges[handler].nodes and _absorbs(loop, inner):
+                    loop.nodes |= inner.nodes
                     changed = True
     return regions
 
 
+def _cover_whole_loops(graph: Graph, loops: list[Region], ranges: list[Region]) -> None:
+    """A range with all that can raise in a loop has the whole loop."""
+    raising = 0
+    for i, block in enumerate(graph.blocks):
+        if block.can_raise():
+            raising |= 1 << i
+    for region in ranges:
+        for loop in loops:
+            inside = loop.nodes & raising
+            if inside and not inside & ~region.nodes and region.nodes >> loop.header & 1:
+                region.nodes |= loop.nodes
+
+
 def _absorbs(outer: Region, inner: Region) -> bool:
     """Whether a region that begins within another reaches out of it, so that the other has to grow."""
-    if not outer.nodes >> inner.header & 1 or inner.nodes & ~outer.nodes == 0:
+    if not outer.nodes >> inner.header & 1 or not inner.nodes & ~outer.nodes:
         return False
     if outer.header == inner.header:
-        return outer.is_loop and outer.nodes & ~inner.nodes != 0
+        overlap = outer.nodes & ~inner.nodes != 0
+        return overlap and (outer.is_loop or not inner.is_loop)
     return True
 
 
-def _protected(graph: Graph, chains: list[tuple[int, ...]]) -> list[Region]:
+def _protected(graph: Graph, chains: list[tuple[int, ...]]) -> dict[int, Region]:
     """The range of each handler: all nodes with it in their chain, and what lies between them."""
     members: dict[int, list[int]] = {}
     for i, chain in enumerate(chains):
         for handler in chain:
             members.setdefault(handler, []).append(i)
-    out = []
-    for nodes in members.values():
+    out = {}
+    for handler, nodes in members.items():
         header = nodes[0]
         for node in nodes[1:]:
             header = _common_dominator(graph, header, node)
-        out.append(Region(header, closure(graph.preds, nodes, header), False))
+        out[handler] = Region(header, closure(graph.preds, nodes, header), False)
     return out
 
 
@@ -175,9 +200,9 @@ def _common_dominator(graph: Graph, a: int, b: int) -> int:
     return a
 
 
-def _handling(graph: Graph) -> list[Region]:
+def _handling(graph: Graph) -> dict[int, Region]:
     """The code of each handler while its exception is being handled. Loops keep it inside, with its `try`."""
-    out = []
+    out = {}
     for handler in sorted({block.handler for block in graph.blocks if block.handler >= 0}):
         level = graph.blocks[handler].entry.count("p")
         inside = {handler}
@@ -189,5 +214,5 @@ def _handling(graph: Graph) -> list[Region]:
                     todo.append(s)
         seeds = [node for node in inside if graph.dominates(handler, node)]
         header = graph.idom[handler]
-        out.append(Region(header, closure(graph.preds, seeds, header), False))
+        out[handler] = Region(header, closure(graph.preds, seeds, header), False)
     return out

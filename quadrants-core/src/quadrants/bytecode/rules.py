@@ -252,6 +252,17 @@ def push_value(value: object) -> Effect:
     return lambda e, operand, arg: e.emit(O.PUSH, value)
 
 
+def common_constant(values: tuple[object, ...]) -> Effect:
+    """A constant that the interpreter knows by number."""
+
+    def effect(e: Emitter, value: object, arg: int) -> None:
+        if arg >= len(values):
+            e.fail(f"unknown common constant {arg}")
+        e.emit(O.PUSH, values[arg])
+
+    return effect
+
+
 def load_callable(op: Opcode, null_first: bool) -> Effect:
     """A load whose lowest argument bit says that a call follows, with a NULL (or self) slot below or above."""
 
