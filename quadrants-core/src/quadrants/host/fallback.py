@@ -7,7 +7,7 @@ the plain entry, and boxes in Python. Slow (microseconds), but it relies on noth
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -100,7 +100,7 @@ def run(dispatcher: DispatcherBase, loaded: Loaded, arguments: tuple[object, ...
     status: int = entry(ctypes.addressof(context), ctypes.addressof(given), ctypes.addressof(results))
     if status:
         raise loaded.handler.exception(status, ctypes.addressof(context), pending[-1] if pending else None)
-    return _box(spec.result, iter(results))
+    return _result(spec.result, list(results))
 
 
 def _fill_context(
@@ -130,21 +130,42 @@ def _hostcall(loaded: Loaded, pending: list[BaseException]) -> Any:
     return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)(into_python)
 
 
-def _box(type: Type, words: Any) -> object:
-    """The object of a result. Unlike `decode`, it takes over the references to blocks."""
+def _result(type: Type, words: list[int]) -> object:
+    """The object of a result. The arrays get objects first: these free their memory if making the rest fails."""
+    arrays = []
+    at = 0
+    for leaf in type.leaves():
+        if isinstance(leaf, ArrayType):
+            numbers = [n - (1 << 64) if n >> 63 else n for n in words[at + 2 : at + words_of(leaf)]]
+            arrays.append(box_array(leaf, words[at], words[at + 1], numbers))
+        at += words_of(leaf)
+    return _assemble(type, iter(words), iter(arrays))
+
+
+def _assemble(type: Type, words: Iterator[int], arrays: Iterator[object]) -> object:
+    """The next value, with the arrays that are made already."""
     if isinstance(type, ArrayType):
-        data, owner = next(words), next(words)
-        numbers = [n - (1 << 64) if n >> 63 else n for n in (next(words) for _ in range(2 * type.ndim))]
-        return box_array(type, data, owner, numbers)
+        _skip(type, words)
+        return next(arrays)
     if isinstance(type, TupleType):
-        return tuple(_box(item, words) for item in type.items)
+        return tuple(_assemble(item, words, arrays) for item in type.items)
     if isinstance(type, NamedTupleType):
-        return type.cls(*(_box(item, words) for item in type.items))
+        return type.cls(*[_assemble(item, words, arrays) for item in type.items])
     if isinstance(type, OptionalType) and type.heap:
         present = next(words) & 1
-        inner = [next(words) for leaf in type.item.leaves() for _ in range(words_of(leaf))]
-        return _box(type.item, iter(inner)) if present else None
+        if present:
+            return _assemble(type.item, words, arrays)
+        for leaf in type.item.leaves():
+            _skip(leaf, words)
+            if isinstance(leaf, ArrayType):
+                next(arrays)
+        return None
     return decode(type, words)
+
+
+def _skip(leaf: Type, words: Iterator[int]) -> None:
+    for _ in range(words_of(leaf)):
+        next(words)
 
 
 # Whether a value has a type

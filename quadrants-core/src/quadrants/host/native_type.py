@@ -77,7 +77,7 @@ class DispatcherBase:
             return Raise(error.with_traceback(None))
 
     def _bind(self, names: Sequence[str], given: tuple[object, ...]) -> tuple[object, ...] | None:
-        """The arguments in canonical order, None if they are in it; TypeError. Calls of this form are permuted natively from now on."""
+        """The arguments in canonical order, None if they are in it. Calls of this form are permuted natively from now on."""
         count = len(given) - len(names)
         permutation = self._parameters.permutation(count, names)
         if not names and len(permutation) == count and self._parameters.direct:
@@ -105,7 +105,8 @@ class DispatcherBase:
 def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
     """The class to make dispatchers of: `base` with the call. It may be subclassed."""
     if not layout.native_call_supported():
-        return type(base.__name__, (base,), {"__slots__": (), "__call__": fallback.call, "__module__": base.__module__})
+        names = {name: getattr(base, name) for name in ("__module__", "__qualname__", "__doc__")}
+        return type(base.__name__, (base,), {"__slots__": (), "__call__": fallback.call, **names})
     offset = base.__basicsize__
     made: Any = pytype.make_type(
         f"{base.__module__}.{base.__name__}",
