@@ -46,6 +46,10 @@ _HOMES: dict[str, str] = {
     ),
 }
 
+#: Packages of the compiler: an import of one asks for the attribute first.
+_ROOMS = frozenset(
+    "api backend bytecode cache diagnostics host infer ir library lower passes types config options".split()
+)
 _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 
 __all__ = ["__version__", "backends", "jit", "njit", "prange", "CompileError", "QuadrantsError", "QuadrantsWarning"]
@@ -66,7 +70,7 @@ def __getattr__(name: str) -> Any:
 
 def _other(name: str) -> Any:
     """The type of a name such as `float64`, or the namespace of a backend from another distribution."""
-    if not name.startswith("_"):
+    if not name.startswith("_") and name not in _ROOMS:
         found = importlib.import_module("quadrants.types.names").PUBLIC.get(name)
         if found is not None:
             return found

@@ -29,11 +29,13 @@ class Options:
         fp: "default" (contraction, reassociated reductions), "strict" or "fast".
         boundscheck: whether out-of-range indices raise.
         debug: extra checks (integer overflow).
+        division: of Python's numbers by zero: "python" raises, "ieee" gives inf or nan (integers: 0).
     """
 
     fp: str = "default"
     boundscheck: bool = True
     debug: bool = False
+    division: str = "python"
 
 
 #: How the engine compiles and calls: (emitter, function, positional, keywords, internal) -> result.

@@ -6,7 +6,7 @@ import inspect
 import types as pytypes
 from collections.abc import Sequence
 
-from quadrants import bytecode
+import quadrants.bytecode as bytecode
 from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer.emitter import fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation

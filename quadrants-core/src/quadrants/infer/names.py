@@ -98,7 +98,7 @@ class ScopeWalk(ControlWalk):
                 f"the global {name} is a {type(value).__name__}, which compiled code cannot use",
                 hint="Use a tuple or a NumPy array, or pass it as an argument.",
             )
-        return Const(value)
+        return Const(getattr(value, "__quadrants_alias__", value))  # `qd.float32` is NumPy's, `qd.prange` is `range`
 
     def _hidden(self, array: np.ndarray) -> Arr:
         type_ = self.engine.hide(array)

@@ -157,7 +157,7 @@ def _is_float(*values: Abstract) -> bool:
 
 
 def _check_divisor(w: Emitter, y: Abstract, nonzero: Value, text: str) -> None:
-    if not (isinstance(y, Const) and y.value):
+    if w.options.division == "python" and not (isinstance(y, Const) and y.value):
         w.check(nonzero, ZeroDivisionError, text)
 
 
@@ -188,7 +188,7 @@ def _floor(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) ->
     attrs = {}
     if isinstance(y, Const) and y.value:
         attrs["nonzero"] = True
-    elif result.weak:
+    elif result.weak and w.options.division == "python":
         w.check(w.b.value("cmp", divisor, w.b.i64(0), pred="ne"), ZeroDivisionError, _INTEGER_ZERO[symbol])
         attrs["nonzero"] = True
     return Num(result, w.b.value(_FLOOR_OP[symbol], w.cast(x, result), divisor, **attrs))
@@ -262,6 +262,8 @@ def _float_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponent:
 
 def _check_python_power(w: Emitter, base: Value, power: Value, value: Value) -> None:
     """Python's errors: zero to a negative power, and overflow of finite operands."""
+    if w.options.division == "ieee":
+        return
     zero, infinity = w.b.f64(0.0), w.b.f64(float("inf"))
     v = w.b.value
     pole = v("and", v("cmp", base, zero, pred="eq"), v("cmp", power, zero, pred="lt"))
