@@ -6,8 +6,10 @@ compiler. Legal at any time, from any thread. On the way of a cached load nothin
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import types
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quadrants._frozen import frozen
@@ -95,12 +97,25 @@ def _from_cache(store: Store, key: str, request: Request) -> Specialisation | No
     )
 
 
-def _compile(request: Request, store: Store | None, key: str | None) -> Specialisation:
-    from quadrants.api import frontend  # the compiler is loaded when something is compiled
-    from quadrants.host.codegen import compile_ir
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """No cyclic garbage collection meanwhile: what the compiler makes lives on, and each pass over it costs 10 ms."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
-    with JOBS.front_end():
-        front = frontend.run(request)
+
+def _compile(request: Request, store: Store | None, key: str | None) -> Specialisation:
+    with _without_collections():
+        from quadrants.api import frontend  # the compiler is loaded when something is compiled
+        from quadrants.host.codegen import compile_ir
+
+        with JOBS.front_end():
+            front = frontend.run(request)
     code = compile_ir(front.text).object_bytes
     entry = Stored(front.spec, code, front.sites, front.classes, front.hidden)
     hidden = hidden_of(entry, front.refs)

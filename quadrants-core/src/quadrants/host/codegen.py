@@ -69,7 +69,7 @@ def compile_ir(text: str, *, opt_level: int = 3, target: Target | None = None) -
         parsed = time.perf_counter()
         _optimise(module, target, pipeline_for(text, opt_level))
         optimised = time.perf_counter()
-        data = _machine(target).emit_object(module)
+        data = _machine(target, quick=opt_level == 0).emit_object(module)
     return CodegenResult(data, parsed - start, optimised - parsed, time.perf_counter() - optimised)
 
 
@@ -100,15 +100,15 @@ def _llvm() -> ModuleType:
 
 
 @functools.cache
-def _machine(target: Target) -> Any:
-    """The target machine, made once a process."""
+def _machine(target: Target, quick: bool = False) -> Any:
+    """The target machine, made once a process. `quick`: it selects instructions fast, not well."""
     llvm = _llvm()
     if target.isa:
         cpu, features = target.isa if target.arch == "x86_64" else "generic", ""
     else:
         cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     found = llvm.Target.from_triple(target.triple)
-    return found.create_target_machine(cpu=cpu, features=features, opt=3, reloc="pic", codemodel="small")
+    return found.create_target_machine(cpu=cpu, features=features, opt=0 if quick else 3, reloc="pic", codemodel="small")
 
 
 def _parsed(text: str, target: Target) -> Any:

@@ -53,22 +53,27 @@ class Support:
     def __init__(self, addresses: dict[str, int]) -> None:
         self.addresses = addresses
         self.buffer_type = _make_buffer_type(addresses["qd_buffer_dealloc"])
-        self._limit_callback = _limit_function(_this_stack_limit)
+        self._limit_callback = _limit_function(self._limit_here)
         self._name = sys.intern("_slow")
         self._set("qd_slow_name", id(self._name))
         self._set("qd_retry_type", id(Retry))
         self._set("qd_raise_type", id(Raise))
         self._set("qd_buffer_type", id(self.buffer_type))
         self._set("qd_other_limit", ctypes.cast(self._limit_callback, ctypes.c_void_p).value or 0)
-        self.note_stack()
 
-    def note_stack(self) -> None:
-        """Remember the main thread's stack, whose bounds are slow to find."""
+    def _limit_here(self) -> int:
+        """The stack limit of this thread. The main thread's, which is slow to find and never changes, is kept."""
+        low, high = system().stack_bounds()
+        limit = low + min(_STACK_MARGIN, (high - low) // 4) if low else 0
         if threading.current_thread() is threading.main_thread():
-            low, high = system().stack_bounds()
+            self._set("qd_main_limit", limit)
             self._set("qd_main_low", low)
             self._set("qd_main_high", high)
-            self._set("qd_main_limit", _limit(low, high))
+        return limit
+
+    def forget_stack(self) -> None:
+        """Find the main thread's stack anew: in a child process it may be another."""
+        self._set("qd_main_high", 0)
 
     def set_watch_table(self, address: int) -> None:
         """Switch to another table of watched names, by one store."""
@@ -106,14 +111,14 @@ def _support() -> Support:
                 pass
     from quadrants.host.codegen import compile_ir  # loads LLVM
 
-    data = compile_ir(text, opt_level=1).object_bytes
+    data = compile_ir(text, opt_level=0).object_bytes
     if kept:
         kept.write(name, data)
     return Support(loader.load(data, symbols.resolve))
 
 
 def _cache_name(text: str) -> str:
-    key = (text, layout.fingerprint(), host_target().fingerprint, fingerprint.compiler_key())
+    key = (text, layout.fingerprint(), host_target().fingerprint)
     return "support-" + fingerprint.digest(key)
 
 
@@ -125,14 +130,6 @@ def _make_buffer_type(dealloc: int) -> type:
     return made
 
 
-def _limit(low: int, high: int) -> int:
-    return low + min(_STACK_MARGIN, (high - low) // 4) if low else 0
-
-
-def _this_stack_limit() -> int:
-    return _limit(*system().stack_bounds())
-
-
 _limit_function = ctypes.PYFUNCTYPE(ctypes.c_int64)
 
 
@@ -141,7 +138,7 @@ def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
     if _support.cache_info().currsize:
-        _support().note_stack()
+        _support().forget_stack()
 
 
 if hasattr(os, "register_at_fork"):
