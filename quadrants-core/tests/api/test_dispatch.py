@@ -369,6 +369,51 @@ def test_compile_by_hand() -> None:
     assert len(f.signatures) == 2
 
 
+# Names with a meaning in compiled code, and options
+
+
+def test_names_of_types_and_prange_in_compiled_code() -> None:
+    @qd.njit
+    def total(n):  # type: ignore[no-untyped-def]
+        s = qd.float32(0)
+        for i in qd.prange(n):
+            s += qd.float32(i)
+        return s, np.zeros(n, dtype=qd.int16)
+
+    result, zeros = total(5)
+    assert type(result) is np.float32 and result == 10 and zeros.dtype == np.int16
+    assert qd.njit(lambda cls, x: cls(x))(qd.int8, 3.5) == 3
+
+
+def test_error_model() -> None:
+    def quotient(a, b):  # type: ignore[no-untyped-def]
+        return a / b
+
+    with pytest.raises(ZeroDivisionError):
+        qd.njit(quotient)(1.0, 0.0)
+    assert qd.njit(error_model="numpy")(quotient)(1.0, 0.0) == np.inf
+    assert qd.njit(error_model="numpy")(lambda a, b: (a // b, a % b))(5, 0) == (0, 0)
+    assert qd.njit(error_model="numpy")(lambda a: a**-1)(0.0) == np.inf
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"nogil": True}, {"parallel": True}, {"debug": True}, {"fastmath": True}, {"fp": "strict"}, {"inline": "always"}],
+)
+def test_options_give_the_same_results(options: dict[str, Any]) -> None:
+    @qd.njit(**options)
+    def dot(a, b):  # type: ignore[no-untyped-def]
+        s = 0.0
+        for i in range(len(a)):
+            s += a[i] * b[i]
+        return s
+
+    a = np.arange(50.0)
+    assert dot(a, a) == a @ a
+    with pytest.raises(IndexError):
+        dot(a, a[:3])
+
+
 # Globals and closures
 
 FACTOR = 2

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from quadrants.api.typeof import _EXACT, is_literal, is_namedtuple, unsupported
+from quadrants.types.names import TypeName
 
 #: DLPack device types whose memory the CPU reads: the CPU itself, and pinned host memory of CUDA and ROCm.
 _HOST_DEVICES = frozenset({1, 3, 11})
@@ -50,6 +51,8 @@ def coerce(value: Any, where: str = "the value") -> Any:
         return value
     if isinstance(value, enum.IntEnum):
         return int(value)
+    if isinstance(value, TypeName):
+        return value.__quadrants_alias__
     if isinstance(value, tuple):
         return _coerce_namedtuple(value, where)
     if _is_torch_tensor(value):

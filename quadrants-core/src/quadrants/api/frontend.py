@@ -30,6 +30,7 @@ from quadrants.ir.text import print_module
 from quadrants.lower.abi import Site
 from quadrants.lower.context import LowerOptions
 from quadrants.lower.module import lower_module
+from quadrants.options import Options
 from quadrants.passes import pipeline
 from quadrants.passes.context import PassOptions
 
@@ -61,9 +62,7 @@ class FrontEnd:
 def run(request: Request) -> FrontEnd:
     """All of the front end."""
     options = request.options
-    typed = infer_module(
-        request.function, request.param_types, InferOptions(options.fp, options.boundscheck, options.debug)
-    )
+    typed = infer_module(request.function, request.param_types, _infer_options(options))
     result = typed.result_type
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
@@ -100,6 +99,10 @@ def run(request: Request) -> FrontEnd:
         (*typed.decisions, *decisions),
         typed.module,
     )
+
+
+def _infer_options(options: Options) -> InferOptions:
+    return InferOptions(options.fp, options.boundscheck, options.debug, options.numerics.division)
 
 
 def _ref(dependency: Dependency) -> Ref:

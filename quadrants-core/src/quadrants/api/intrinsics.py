@@ -10,5 +10,7 @@ class prange:
 
     __quadrants_builtin__ = range  # what inference takes it for
 
+    __quadrants_alias__ = range  # what compiled code takes it for: loops run serially in this version
+
     def __new__(cls, *args: SupportsIndex) -> range:  # type: ignore[misc]
         return range(*args)

@@ -69,6 +69,11 @@ class TypeName:
             raise AttributeError(f"{self!r} is not a scalar type: it has no dtype")
         return dtype_of(self.type)
 
+    @property
+    def __quadrants_alias__(self) -> object:
+        """What compiled code takes it for: NumPy's class of the scalar."""
+        return self.dtype.type if isinstance(self.type, Scalar) else self
+
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{self!r} is immutable")
 
