@@ -534,7 +534,8 @@ def test_inspection() -> None:
     assert "func @" in total.inspect_ir()[key] and "func @" in total.inspect_ir(key)
     assert "define " in total.inspect_llvm(key)
     assert ".text" in total.inspect_asm(key)
-    assert total.inspect_bytecode() and total.inspect_bytecode(key)
+    assert total.inspect_bytecode()[key] == total.inspect_bytecode(key) and "for" in total.inspect_bytecode(key)
+    assert "total(float64[::1]) -> " in str(total.explain())
     assert total.explain() is not None and "total" in str(total.explain())
     assert "float32" in repr(total.inspect_ir("(float32[::1],)") and total.signatures)
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quadrants import bytecode
 from quadrants.api import matching
 from quadrants.api.compile import Request
 from quadrants.api.frontend import FrontEnd, run
 from quadrants.api.jobs import JOBS
 from quadrants.diagnostics.explain import Decision, render
-from quadrants.types.names import Signature
+from quadrants.types.names import Signature, type_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,7 +30,9 @@ def front_end_of(dispatcher: Any, specialisation: Specialisation) -> FrontEnd:
 
 
 def text_of(dispatcher: Any, specialisation: Specialisation, stage: str) -> str:
-    """One stage as text: "ir", "llvm" or "asm"."""
+    """One stage as text: "bytecode", "ir", "llvm" or "asm"."""
+    if stage == "bytecode":
+        return bytecode.format(bytecode.regions(dispatcher.py_func.__code__))
     front = front_end_of(dispatcher, specialisation)
     if stage == "ir":
         return front.ir_text()
@@ -55,9 +58,15 @@ class Explanation:
     def __str__(self) -> str:
         if not self.decisions:
             return f"{self.name}: not compiled yet"
-        return "\n\n".join(render(records, {self.name: f": {sig}"}) for sig, records in self.decisions.items())
+        return "\n\n".join(render(records, {self.name: _heading(sig)}) for sig, records in self.decisions.items())
 
     __repr__ = __str__
+
+
+def _heading(signature: Signature) -> str:
+    """`(float64[:], int) -> float`, behind the name of the function."""
+    result = "" if signature.result is None else f" -> {type_text(signature.result)}"
+    return f"{Signature(signature.params)}{result}"
 
 
 def explain(dispatcher: Any, specialisations: Iterable[Specialisation]) -> Explanation:
