@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,10 +13,11 @@ import numpy as np
 import pytest
 from host.native import Dispatcher, identity, install, load_kernel, make
 
+from quadrants.host.layout import native_call_supported
 from quadrants.host.native_type import Retry, uninstall
 from quadrants.host.spec import GlobalDependency
 from quadrants.lower import abi
-from quadrants.types import F64, PYFLOAT, PYINT, ArrayType
+from quadrants.types import F64, PYFLOAT, PYINT, ArrayType, OptionalType, TupleType
 
 A1 = ArrayType(F64, 1)
 
@@ -135,6 +137,28 @@ def test_without_the_gil_other_threads_run() -> None:
     flag[0] = 1.0
     thread.join(60)
     assert result and result[0] > 0
+
+
+@pytest.mark.skipif(not native_call_supported(), reason="pins are native")
+def test_arrays_cannot_be_resized_under_a_kernel() -> None:
+    types = TupleType((A1, OptionalType(A1)))
+    spin = make([types], PYINT, "head:" + BUSY.replace("%p1", "%p0"), nogil=True)
+    flag, other = np.zeros(1), np.zeros(1)
+    for arguments in ((flag, other), (flag, None)):
+        flag[0] = 0.0
+        thread = threading.Thread(target=spin, args=(arguments,))
+        thread.start()
+        while weakref.getweakrefcount(flag) == 0 and thread.is_alive():
+            pass
+        for array in arguments:
+            if array is not None:
+                with pytest.raises(ValueError, match="resize"):
+                    array.resize((1 << 20,), refcheck=False)
+        flag[0] = 1.0
+        thread.join(60)
+    del array
+    flag.resize((5,), refcheck=False)
+    assert flag.shape == (5,)
 
 
 #: Recurses until the limit of the context; returns how deep it came.

@@ -143,11 +143,13 @@ class _Native:
         return obj
 
     def _hold(self) -> None:
-        """Own the hidden objects while Python code may drop them."""
+        """Own the hidden objects while Python code may drop them; keep arrays from being resized while any code may run."""
         if not (self.spec.calls_python or self.spec.nogil):
             self.held.clear()
         for obj in self.held:
             self.text.call("void", "Py_IncRef", ("ptr", obj))
+        if self.spec.pin or self.spec.nogil:
+            self.held += [self.text.call("ptr", "qd_pin", ("ptr", array)) for array in self.unboxer.arrays]
 
     def _let_go(self) -> None:
         for obj in self.held:

@@ -51,6 +51,8 @@ class EntrySpec:
         nogil: whether the kernel runs without the GIL.
         recursive: whether the kernel compares the stack with the context's limit.
         calls_python: whether the kernel can run Python code, so that hidden objects must be held during the call.
+        pin: whether that code may be anything (a call, not only a signal handler), so that arrays must not be resized meanwhile.
+            Implied by `nogil`.
         native: whether the entry is a vectorcall function (else: the plain entry of the ctypes path).
     """
 
@@ -66,6 +68,7 @@ class EntrySpec:
     nogil: bool = False
     recursive: bool = False
     calls_python: bool = True
+    pin: bool = False
     native: bool = True
 
 

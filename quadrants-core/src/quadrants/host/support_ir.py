@@ -353,6 +353,23 @@ define ptr @qd_box_slow(ptr %handler, i64 %number, ptr %buffer) noinline {{
 _ARRAYS = f"""
 @qd_buffer_type = global ptr null
 
+; NumPy refuses to resize an array that has a weak reference. Without memory for one, the call goes on.
+define ptr @qd_pin(ptr %array) {{
+entry:
+  %nothing = icmp eq ptr %array, null
+  br i1 %nothing, label %done, label %hold
+hold:
+  %made = call ptr @PyWeakref_NewRef(ptr %array, ptr null)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %clear, label %done
+clear:
+  call void @PyErr_Clear()
+  br label %done
+done:
+  %pin = phi ptr [null, %entry], [%made, %hold], [null, %clear]
+  ret ptr %pin
+}}
+
 ; Give up a reference to a block; other owners are not ours.
 define void @qd_release_owner(ptr %owner) {{
 entry:
@@ -677,6 +694,7 @@ declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare void @Py_IncRef(ptr)
 declare void @Py_DecRef(ptr)
 declare ptr @PyErr_NoMemory()
+declare ptr @PyWeakref_NewRef(ptr, ptr)
 declare ptr @PyErr_Occurred()
 declare ptr @PyLong_FromUnsignedLongLong(i64)
 declare ptr @PyLong_FromVoidPtr(ptr)

@@ -49,7 +49,7 @@ _PYTHON = frozenset(
         "PyFloat_FromDouble PyLong_FromLongLong PyLong_FromUnsignedLongLong PyLong_FromVoidPtr PyBool_FromLong "
         "PyComplex_FromDoubles PyLong_AsLongLongAndOverflow "
         "PyTuple_New PyObject_RichCompareBool PyObject_Vectorcall PyObject_VectorcallMethod PyObject_CallObject PyObject_Free "
-        "PyDict_GetItemWithError PyDict_GetItem _PyObject_New "
+        "PyDict_GetItemWithError _PyObject_New PyWeakref_NewRef "
         "PyErr_Occurred PyErr_Clear PyErr_CheckSignals PyErr_ExceptionMatches PyErr_Fetch PyErr_Restore PyErr_NormalizeException "
         "PyErr_GetRaisedException PyErr_SetRaisedException PyErr_NoMemory PyErr_SetString PyException_GetTraceback "
         "PyException_SetTraceback Py_IncRef Py_DecRef _Py_Dealloc "

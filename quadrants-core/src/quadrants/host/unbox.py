@@ -37,6 +37,8 @@ class Unboxer:
         slots: the layout of the object table.
         objects: the symbol of the object table.
         exact: see `EntrySpec`.
+
+    `arrays` collects the ndarrays met (null: none there).
     """
 
     def __init__(self, text: Text, slots: Slots, objects: str, exact: bool) -> None:
@@ -44,6 +46,7 @@ class Unboxer:
         self.slots = slots
         self.objects = objects
         self.exact = exact
+        self.arrays: list[str] = []
 
     def unbox(self, type: Type, obj: str) -> list[str]:
         """The components of the leaves of the value, in order."""
@@ -125,6 +128,7 @@ class Unboxer:
         text.guard(text.equal("i32", text.let(f"and i32 {flags}, {mask}"), wanted))
         data = text.load("ptr", obj, layout.ARRAY_DATA)
         owner = text.at(obj, 1)
+        self.arrays.append(obj)
         if type.ndim == 0:
             return [data, owner]
         dims = text.load("ptr", obj, layout.ARRAY_DIMS)
@@ -167,6 +171,7 @@ class Unboxer:
         absent = text.equal("ptr", obj, text.data("_Py_NoneStruct"))
         text.branch(absent, none, some)
         text.begin(some)
+        before = len(self.arrays)
         parts = self.unbox(type.item, obj)
         last = text.block
         text.jump(join)
@@ -177,6 +182,8 @@ class Unboxer:
         values = [
             text.let(f"phi {k} [{part}, %{last}], [{zero(k)}, %{none}]") for k, part in zip(kinds, parts, strict=True)
         ]
+        inner = self.arrays[before:]
+        self.arrays[before:] = [text.let(f"phi ptr [{array}, %{last}], [null, %{none}]") for array in inner]
         present = text.let(f"phi i1 [true, %{last}], [false, %{none}]")
         return [present, *values]
 

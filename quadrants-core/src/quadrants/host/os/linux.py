@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
+import os
 
 _MAP_NORESERVE = 0x4000
 _PROT_NONE = 0
@@ -26,7 +26,7 @@ class Linux:
         self._mprotect = libc["mprotect"]
         self._mprotect.argtypes = (address, size, number)
         self._libc = libc
-        self._is_arm = platform.machine() in ("aarch64", "arm64")
+        self._is_arm = os.uname().machine in ("aarch64", "arm64")
 
     def reserve(self, size: int) -> int:
         flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
-import platform
+import os
 
 _MAP_JIT = 0x800
 _MAP_FIXED = 0x10
@@ -32,7 +32,7 @@ class MacOS:
         self._mprotect = libc["mprotect"]
         self._mprotect.argtypes = (address, size, number)
         self._libc = libc
-        self._is_arm = platform.machine() == "arm64"
+        self._is_arm = os.uname().machine == "arm64"
 
     def reserve(self, size: int) -> int:
         return self._map(None, size, _PROT_NONE, 0)
