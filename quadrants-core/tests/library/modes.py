@@ -29,17 +29,32 @@ def outcome(function, args, kwargs):
             return error
 
 
+_COMPILED: dict[tuple[object, str], object] = {}
+
+
 def compiled(original, args, kwargs):
-    """A compiled function of the arrays and numbers in `args`; keyword arguments become constants of its source."""
+    """A compiled function of the arrays and numbers in `args`; keyword arguments become constants of its source.
+
+    Calls with the same source share a function, and so its specialisations.
+    """
     names = [f"a{i}" for i in range(len(args))]
     scope = {"original": original, "np": np}
     words = []
     for name, value in kwargs.items():
         scope[f"_{name}"] = value
-        simple = isinstance(value, (int, float, tuple, str, type(None)))
+        simple = isinstance(value, (int, float, tuple, str, type(None))) and value == value and abs_(value) != np.inf
         words.append(f"{name}={value!r}" if simple else f"{name}=_{name}")
     text = f"lambda {', '.join(names)}: original({', '.join(names + words)})"
-    return quadrants.njit(eval(text, scope))
+    if "=_" in text:
+        return quadrants.njit(eval(text, scope))
+    key = (original, text)
+    if key not in _COMPILED:
+        _COMPILED[key] = quadrants.njit(eval(text, scope))
+    return _COMPILED[key]
+
+
+def abs_(value):
+    return abs(value) if isinstance(value, (int, float)) else 0
 
 
 def run(mode, original, args, kwargs):

@@ -47,19 +47,19 @@ def _elementary(name: str, complex_name: str | None = None) -> Body:
         if to.is_complex:
             if complex_name is None:
                 fail(Code.BAD_OPERAND, f"np.{name} does not take complex numbers")
-            return Num(to, w.cast(w.call_library(f"complexes:{complex_name}", Num(to, value)), to))
+            return Num(to, w.cast(w.call_library(f"complex_ufuncs:{complex_name}", Num(to, value)), to))
         return Num(to, w.b.value(f"math.{name}", value))
 
     return body
 
 
 def _complex_call(name: str, complex_name: str | None) -> Callable[[Emitter, Abstract], Abstract] | None:
-    """How `np.name` of a complex array is computed: the library's function, element by element, since it may raise."""
+    """How `np.name` of a complex array is computed: the library's function, element by element."""
     if complex_name is None:
         return None
-    from quadrants.library import complexes  # loaded when a program has complex arrays
+    from quadrants.library import complex_ufuncs  # loaded when a program has complex arrays
 
-    function = getattr(complexes, complex_name)
+    function = getattr(complex_ufuncs, complex_name)
     return lambda w, x: w.call_library("elementwise:apply", Const(function), x)
 
 
@@ -256,8 +256,8 @@ def _bit_count(w: Emitter, x: Abstract) -> Abstract:
 
 
 _ELEMENTARY = {
-    "sqrt": ("sqrt", "sqrt"), "exp": ("exp", "exp"), "exp2": ("exp2", None), "expm1": ("expm1", None),
-    "log": ("log", "log"), "log2": ("log2", None), "log10": ("log10", "log10"), "log1p": ("log1p", None),
+    "sqrt": ("sqrt", "sqrt"), "exp": ("exp", "exp"), "exp2": ("exp2", "exp2"), "expm1": ("expm1", "expm1"),
+    "log": ("log", "log"), "log2": ("log2", "log2"), "log10": ("log10", "log10"), "log1p": ("log1p", "log1p"),
     "sin": ("sin", "sin"), "cos": ("cos", "cos"), "tan": ("tan", "tan"),
     "arcsin": ("asin", "asin"), "arccos": ("acos", "acos"), "arctan": ("atan", "atan"),
     "sinh": ("sinh", "sinh"), "cosh": ("cosh", "cosh"), "tanh": ("tanh", "tanh"),

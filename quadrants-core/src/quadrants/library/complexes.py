@@ -203,13 +203,20 @@ def exp(x):
     b = z.imag
     if not finite(z):
         return special_exp(a, b)
+    return in_range(finite_exp(a, b))
+
+
+def finite_exp(a, b):
+    """exp(a + bi) of finite parts; overflows to infinities."""
+    if a > 710.0:
+        # In two halves, so that a tiny sine may outweigh the overflow.
+        half = raw.exp(a * 0.5)
+        return complex(half * raw.cos(b) * half, half * raw.sin(b) * half)
     if a > 709.0:
         size = raw.exp(a - 1.0)
-        result = complex(size * raw.cos(b) * math.e, size * raw.sin(b) * math.e)
-    else:
-        size = raw.exp(a)
-        result = complex(size * raw.cos(b), size * raw.sin(b))
-    return in_range(result)
+        return complex(size * raw.cos(b) * math.e, size * raw.sin(b) * math.e)
+    size = raw.exp(a)
+    return complex(size * raw.cos(b), size * raw.sin(b))
 
 
 def in_range(z):
@@ -284,10 +291,17 @@ def sinh(x):
         if abs(b) == math.inf and a == a:
             raise ValueError("math domain error")
         return special_sinh(a, b)
+    return in_range(finite_sinh(a, b))
+
+
+def finite_sinh(a, b):
+    if abs(a) > 711.0:
+        half = raw.exp(abs(a) * 0.5)
+        return complex(raw.copysign(0.5 * half, a) * raw.cos(b) * half, 0.5 * half * raw.sin(b) * half)
     if abs(a) > 708.0:
         less = a - raw.copysign(1.0, a)
-        return in_range(complex(raw.cos(b) * raw.sinh(less) * math.e, raw.sin(b) * raw.cosh(less) * math.e))
-    return in_range(complex(raw.cos(b) * raw.sinh(a), raw.sin(b) * raw.cosh(a)))
+        return complex(raw.cos(b) * raw.sinh(less) * math.e, raw.sin(b) * raw.cosh(less) * math.e)
+    return complex(raw.cos(b) * raw.sinh(a), raw.sin(b) * raw.cosh(a))
 
 
 def special_sinh(a, b):
@@ -313,10 +327,17 @@ def cosh(x):
         if abs(b) == math.inf and a == a:
             raise ValueError("math domain error")
         return special_cosh(a, b)
+    return in_range(finite_cosh(a, b))
+
+
+def finite_cosh(a, b):
+    if abs(a) > 711.0:
+        half = raw.exp(abs(a) * 0.5)
+        return complex(0.5 * half * raw.cos(b) * half, raw.copysign(0.5 * half, a) * raw.sin(b) * half)
     if abs(a) > 708.0:
         less = a - raw.copysign(1.0, a)
-        return in_range(complex(raw.cos(b) * raw.cosh(less) * math.e, raw.sin(b) * raw.sinh(less) * math.e))
-    return in_range(complex(raw.cos(b) * raw.cosh(a), raw.sin(b) * raw.sinh(a)))
+        return complex(raw.cos(b) * raw.cosh(less) * math.e, raw.sin(b) * raw.sinh(less) * math.e)
+    return complex(raw.cos(b) * raw.cosh(a), raw.sin(b) * raw.sinh(a))
 
 
 def special_cosh(a, b):
@@ -342,6 +363,10 @@ def tanh(x):
         if abs(b) == math.inf and a - a == 0.0:
             raise ValueError("math domain error")
         return special_tanh(a, b)
+    return finite_tanh(a, b)
+
+
+def finite_tanh(a, b):
     if abs(a) > 354.0:
         return complex(raw.copysign(1.0, a), 4.0 * raw.sin(b) * raw.cos(b) * raw.exp(-2.0 * abs(a)))
     ta = raw.tanh(a)
@@ -463,23 +488,24 @@ def atanh(x):
     b = z.imag
     if not finite(z):
         return special_atanh(a, b)
-    if a < 0.0 or (a == 0.0 and raw.copysign(1.0, a) < 0.0):
-        r = atanh_right(-a, -b)
+    if abs(a) == 1.0 and b == 0.0:
+        raise ValueError("math domain error")
+    if raw.copysign(1.0, a) < 0.0:
+        r = right_atanh(-a, -b)
         return complex(-r.real, -r.imag)
-    return atanh_right(a, b)
+    return right_atanh(a, b)
 
 
-def atanh_right(a, b):
-    """atanh where the real part is not negative."""
+def right_atanh(a, b):
+    """atanh(a + bi) of finite parts, a not negative, except at 1."""
     q = abs(b)
     if a > 6.703903964971298e153 or q > 6.703903964971298e153:
         h = raw.hypot(a / 2.0, b / 2.0)
         return complex(a / 4.0 / h / h, -raw.copysign(math.pi / 2.0, -b))
     if a == 1.0 and q < 1.4916681462400413e-154:
-        if q == 0.0:
-            raise ValueError("math domain error")
         return complex(-raw.log(raw.sqrt(q) / raw.sqrt(raw.hypot(q, 2.0))), raw.copysign(raw.atan2(2.0, -q) / 2.0, b))
-    real = raw.log1p(4.0 * a / ((1.0 - a) * (1.0 - a) + q * q)) / 4.0
+    # a and q are at most 2**511: the denominator neither overflows nor, but for a = 1 and tiny q, vanishes.
+    real = raw.log1p(raw.div(4.0 * a, (1.0 - a) * (1.0 - a) + q * q)) / 4.0
     return complex(real, -raw.atan2(-2.0 * b, (1.0 - a) * (1.0 + a) - q * q) / 2.0)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.kernels import BLOCK
 from quadrants.library.support import as_array, checked_axis, product, sum_dtype, wide_dtype
 
 
@@ -22,33 +21,10 @@ def dot_rows(x, y, dtype):
                 return np.bool_(True)
         return np.bool_(False)
     kind = wide_dtype(dtype).type
-    if dtype.kind not in "fc":
-        whole = kind(0)
-        for i in range(n):
-            whole += kind(raw.load(x, i)) * kind(raw.load(y, i))
-        return whole
     total = kind(0)
-    for start in range(0, n, BLOCK * 64):
-        total += dot_block(x, y, start, min(start + BLOCK * 64, n), kind)
-    return dtype.type(total)
-
-
-def dot_block(x, y, start, stop, kind):
-    whole = start + (stop - start) // 8 * 8
-    r0 = r1 = r2 = r3 = r4 = r5 = r6 = r7 = kind(0)
-    for i in range(start, whole, 8):
-        r0 += kind(raw.load(x, i)) * kind(raw.load(y, i))
-        r1 += kind(raw.load(x, i + 1)) * kind(raw.load(y, i + 1))
-        r2 += kind(raw.load(x, i + 2)) * kind(raw.load(y, i + 2))
-        r3 += kind(raw.load(x, i + 3)) * kind(raw.load(y, i + 3))
-        r4 += kind(raw.load(x, i + 4)) * kind(raw.load(y, i + 4))
-        r5 += kind(raw.load(x, i + 5)) * kind(raw.load(y, i + 5))
-        r6 += kind(raw.load(x, i + 6)) * kind(raw.load(y, i + 6))
-        r7 += kind(raw.load(x, i + 7)) * kind(raw.load(y, i + 7))
-    total = ((r0 + r1) + (r2 + r3)) + ((r4 + r5) + (r6 + r7))
-    for i in range(whole, stop):
+    for i in range(n):
         total += kind(raw.load(x, i)) * kind(raw.load(y, i))
-    return total
+    return dtype.type(total)
 
 
 def matrix_product(x, y, out, dtype):

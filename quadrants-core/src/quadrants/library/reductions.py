@@ -64,13 +64,21 @@ def each_line(row, lines, dtype, *extra):
     return out
 
 
-def across(pick, a, axis, dtype):
+def across(pick, a, axis, dtype, start):
     """Elements combined along an axis that is not the last of a C-contiguous array: whole rows at a time."""
     kind = dtype.type
     outer = product(a.shape[:axis])
     n = a.shape[axis]
     inner = product(a.shape[axis + 1 :])
     out = np.empty(drop(a.shape, axis), dtype)
+    if n == 0:
+        if start is None:
+            if out.size > 0:
+                name = "minimum" if pick is kernels.lower else "maximum"
+                raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+        else:
+            out[...] = start
+        return out
     lines = a.reshape((outer, n, inner))
     sums = out.reshape((outer, inner))
     for j in range(outer):
@@ -82,12 +90,12 @@ def across(pick, a, axis, dtype):
     return out
 
 
-def by_rows(row, pick, a, axis, keepdims, dtype, inner_dtype):
-    """As `reduce`, by whole rows (`across`) where that is the order in memory."""
+def by_rows(row, pick, a, axis, keepdims, dtype, inner_dtype, start):
+    """As `reduce`, by whole rows (`across`) where that is the order in memory; `start` is the result for no elements."""
     if axis is not None and not isinstance(axis, tuple) and a.ndim > 1 and a.flags.c_contiguous:
         front = checked_axis(axis, a.ndim)
-        if front < a.ndim - 1 and a.shape[front] > 0:
-            result = across(pick, a, front, inner_dtype).astype(dtype)
+        if front < a.ndim - 1:
+            result = converted(across(pick, a, front, inner_dtype, start), dtype)
             return shaped(result, a.shape, (front,), keepdims)
     return reduce(row, a, axis, keepdims, dtype)
 
@@ -103,13 +111,15 @@ def multiply(x, y):
 def sum_(a, axis=None, dtype=None, out=None, keepdims=False):
     a = as_array(a)
     result_dtype = sum_dtype(a, dtype)
-    return deliver(by_rows(kernels.sum_row, add, a, axis, keepdims, result_dtype, wide_dtype(result_dtype)), out)
+    return deliver(by_rows(kernels.sum_row, add, a, axis, keepdims, result_dtype, wide_dtype(result_dtype), 0), out)
 
 
 def prod(a, axis=None, dtype=None, out=None, keepdims=False):
     a = as_array(a)
     result_dtype = sum_dtype(a, dtype)
-    return deliver(by_rows(kernels.prod_row, multiply, a, axis, keepdims, result_dtype, wide_dtype(result_dtype)), out)
+    return deliver(
+        by_rows(kernels.prod_row, multiply, a, axis, keepdims, result_dtype, wide_dtype(result_dtype), 1), out
+    )
 
 
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
@@ -118,7 +128,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     if axis is None:
         return deliver(reduce(kernels.mean_row, a, axis, keepdims, result_dtype), out)
     wide = wide_dtype(result_dtype)
-    total = by_rows(kernels.sum_row, add, a, axis, keepdims, wide, wide)
+    total = by_rows(kernels.sum_row, add, a, axis, keepdims, wide, wide, 0)
     share = total / wide.type(reduced_size(a, axis))
     return deliver(converted(share, result_dtype), out)
 
@@ -154,12 +164,12 @@ def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 def min_(a, axis=None, out=None, keepdims=False):
     a = as_array(a)
-    return deliver(by_rows(kernels.min_row, kernels.lower, a, axis, keepdims, a.dtype, a.dtype), out)
+    return deliver(by_rows(kernels.min_row, kernels.lower, a, axis, keepdims, a.dtype, a.dtype, None), out)
 
 
 def max_(a, axis=None, out=None, keepdims=False):
     a = as_array(a)
-    return deliver(by_rows(kernels.max_row, kernels.higher, a, axis, keepdims, a.dtype, a.dtype), out)
+    return deliver(by_rows(kernels.max_row, kernels.higher, a, axis, keepdims, a.dtype, a.dtype, None), out)
 
 
 def ptp(a, axis=None, out=None, keepdims=False):

@@ -83,6 +83,18 @@ def int_pow(base, exponent):
     return result
 
 
+def sized_int_pow(base, exponent, one):
+    """`base ** exponent` of NumPy integers of one type, exponent not negative; `one` is the 1 of that type."""
+    result = one
+    while exponent > 0:
+        if exponent & 1:
+            result = result * base
+        exponent >>= 1
+        if exponent > 0:
+            base = base * base
+    return result
+
+
 def int_pow_mod(base, exponent, modulus):
     """`pow(base, exponent, modulus)`: exponent not negative, modulus not zero and below 2**31 in size."""
     result = 1 % modulus
