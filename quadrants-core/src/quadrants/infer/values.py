@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from quadrants._frozen import frozen
+from quadrants.infer import namespaces
 from quadrants.ir import Value
 from quadrants.types import (
     BOOL,
@@ -278,7 +279,7 @@ class Closure(Abstract):
     def type(self) -> Type:
         return ClosureType(
             self.code,
-            id(self.globals),
+            id(namespaces.remember(self.globals)),
             tuple(value.type for value in self.defaults),
             tuple((name, value.type) for name, value in self.kwdefaults),
             tuple((name, None if value is None else value.type) for name, value in self.free),
@@ -414,12 +415,10 @@ def rebuild(type_: Type, leaves: Iterator[Value]) -> Abstract:
 
 
 def _rebuild_closure(t: ClosureType, leaves: Iterator[Value]) -> Abstract:
-    from quadrants.infer.namespaces import namespace_of  # lazy: only kernels that pass closures on need it
-
     defaults = tuple(rebuild(item, leaves) for item in t.defaults)
     kwdefaults = tuple((name, rebuild(item, leaves)) for name, item in t.kwdefaults)
     free = tuple((name, None if item is None else rebuild(item, leaves)) for name, item in t.free)
-    return Closure(t.code, namespace_of(t.globals_id), defaults, kwdefaults, free)
+    return Closure(t.code, namespaces.namespace_of(t.globals_id), defaults, kwdefaults, free)
 
 
 def _rebuild_text(t: FormatType, leaves: Iterator[Value]) -> Abstract:
