@@ -13,6 +13,7 @@ from quadrants.lower.abi import memory_text
 from quadrants.lower.analysis import INDEX_ERROR
 from quadrants.lower.emit import FunctionEmitter, Parts, Text
 from quadrants.lower.errors import raise_in
+from quadrants.lower.nodes import LIKELY
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, TupleType, Type
 
 
@@ -60,6 +61,9 @@ def message(axis: int, of_tuple: bool) -> Type:
 def checked(e: FunctionEmitter, op: Op, indices: Sequence[Text], sizes: Sequence[Text]) -> list[Text]:
     """The positions of the indices of a load, a store or an `index`, checked and wrapped as its attributes say."""
     attrs = op.attrs
+    from_end = attrs.get("wrap", True) and len(indices) == 1 and indices[0][0] in "%-"
+    if from_end and attrs.get("checked", True):
+        return [_checked_from_end(e, op, indices[0], sizes[0])]
     places = [wrapped(e, i, n) for i, n in zip(indices, sizes)] if attrs.get("wrap", True) else list(indices)
     if not attrs.get("checked", True) or not indices:
         return places
@@ -81,6 +85,25 @@ def checked(e: FunctionEmitter, op: Op, indices: Sequence[Text], sizes: Sequence
         else:
             raise_in(e, failing, op, INDEX_ERROR, args, payload)
     return places
+
+
+def _checked_from_end(e: FunctionEmitter, op: Op, index: Text, size: Text) -> Text:
+    """An index that may count from the end: the hot path has one comparison, what is not in [0, n) is looked at aside."""
+    inside, aside, failing = e.label("inside"), e.label("aside"), e.label("range")
+    direct = e.let(f"icmp ult i64 {index}, {size}")
+    hot = e.block
+    e.lines.append(f"  br i1 {direct}, label %{inside}, label %{aside}, {LIKELY}")
+    with e.cold_block(aside):
+        from_end = e.let(f"add i64 {index}, {size}")
+        fits = e.let(f"icmp ult i64 {from_end}, {size}")
+        e.lines.append(f"  br i1 {fits}, label %{inside}, label %{failing}")
+    axis = op.attrs.get("axis", 0)
+    assert isinstance(axis, int)
+    of_tuple = bool(op.attrs.get("tuple"))
+    payload = () if of_tuple else (("i64", index), ("i64", size))
+    raise_in(e, failing, op, INDEX_ERROR, message(axis, of_tuple), payload)
+    e.begin(inside)
+    return e.let(f"phi i64 [ {index}, %{hot} ], [ {from_end}, %{aside} ]")
 
 
 def _linear(e: FunctionEmitter, places: Sequence[Text], sizes: Sequence[Text]) -> Text:
