@@ -6,6 +6,7 @@ from quadrants.ir.core import Op
 from quadrants.lower.abi import all_components
 from quadrants.lower.arith import is_literal
 from quadrants.lower.emit import Emitter, FunctionEmitter, Handler, Join, Text
+from quadrants.lower.nodes import LIKELY, UNLIKELY
 from quadrants.types import Type
 
 
@@ -22,12 +23,20 @@ def _if(e: FunctionEmitter, op: Op) -> None:
     condition = e.one(op.operands[0])
     then, other = e.label("then"), e.label("else")
     join = e.join("endif", _types(op))
-    e.lines.append(f"  br i1 {condition}, label %{then}, label %{other}")
+    e.lines.append(f"  br i1 {condition}, label %{then}, label %{other}{_weights(op)}")
     e.begin(then)
     e.region_yielding(op.regions[0], join)
     e.begin(other)
     e.region_yielding(op.regions[1], join)
     _finish(e, op, join)
+
+
+def _weights(op: Op) -> str:
+    """The branch weights: a region with a cold loop is not expected to run."""
+    cold = [any(inner.attrs.get("cold") for inner in region.ops) for region in op.regions]
+    if cold[0] == cold[1]:
+        return ""
+    return f", {UNLIKELY}" if cold[0] else f", {LIKELY}"
 
 
 def _label(op: Op) -> int:

@@ -12,11 +12,13 @@ _FIXED = """\
 !3 = !{!2, !2, i64 0}
 !4 = !{!5, !5, i64 0}
 !5 = !{!"context", !1}
+!6 = !{!"branch_weights", i32 1, i32 1048575}
 """
 LIKELY = "!prof !0"
+UNLIKELY = "!prof !6"
 DATA = "!tbaa !3"
 CONTEXT = "!tbaa !4"
-_FIRST = 6
+_FIRST = 7
 
 
 @dataclass(eq=False, slots=True)
@@ -25,7 +27,6 @@ class Nodes:
 
     lines: list[str] = field(default_factory=list)
     _next: int = _FIRST
-    _loop: int = -1
     _cold: tuple[int, ...] = ()
     _domain: int = -1
 
@@ -39,18 +40,14 @@ class Nodes:
         self.lines.append(f"!{number} = {text}")
 
     def loop(self, cold: bool = False, place: str = "") -> str:
-        """What the jump back of a new loop says: no unrolling by a run-time count. What is left over from a vectorised loop
-        is short, and would cost compile time. A cold loop is not unrolled or vectorised at all. `place` names the loop for reports; LLVM keeps it on what it makes of
-        the loop."""
-        if self._loop < 0:
-            self._loop = self.new()
-            self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
+        """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. `place` names the loop for
+        reports; LLVM keeps it on what it makes of the loop."""
         if cold and not self._cold:
             self._cold = (self.new(), self.new())
             self.define(self._cold[0], '!{!"llvm.loop.vectorize.enable", i1 false}')
             self.define(self._cold[1], '!{!"llvm.loop.unroll.disable"}')
         number = self.new()
-        kept = [number, *(self._cold if cold else (self._loop,))]
+        kept = [number, *(self._cold if cold else ())]
         if place and not cold:
             kept.append(self.new())
             self.define(kept[-1], f'!{{!"quadrants.loop", !"{place}"}}')
