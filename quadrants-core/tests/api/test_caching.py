@@ -256,6 +256,99 @@ def test_a_builtin_hidden_by_a_global_is_noticed(project: Project) -> None:
     assert project.run(text.format("abs = float")) == ["-3.0"]
 
 
+def test_results_and_errors_of_every_kind(project: Project) -> None:
+    """Named tuples, optionals, nested tuples, text, and exceptions of the user's own classes, out of the cache."""
+    text = """
+import numpy as np, quadrants as qd
+from collections import namedtuple
+from typing import NamedTuple
+Point = namedtuple("Point", "x y")
+class Typed(NamedTuple):
+    a: float
+    p: Point
+class Mine(ValueError):
+    pass
+@qd.njit
+def move(t, d):
+    return Typed(t.a + d, Point(t.p.x + 1, t.p.y)), (None, (d, 2), True), np.zeros(2, np.int8)
+@qd.njit
+def maybe(x):
+    if x > 0:
+        return x
+    return None
+@qd.njit
+def fails(n):
+    if n > 2:
+        raise Mine(f"too many: {n}", n)
+    if n > 1:
+        raise KeyError("two")
+    return (0, 1)[n]
+print(move(Typed(1.0, Point(2, 3)), 0.5), maybe(1.5), maybe(-1.5))
+for n in (1, 2, 3):
+    try:
+        print(fails(n))
+    except Exception as error:
+        print(repr(error), type(error).__module__)
+hits = [sum(f.stats.cache_hits.values()) for f in (move, maybe, fails)]
+print(hits)
+"""
+    first, second = project.run(text), project.run(text)
+    assert first[:-1] == second[:-1] and first[-1] == "[0, 0, 0]" and second[-1] == "[1, 1, 1]"
+    assert "Typed(a=1.5, p=Point(x=3, y=3))" in first[0] and first[0].endswith("1.5 None")
+    assert first[1:4] == ["1", "KeyError('two') builtins", "Mine('too many: 3', 3) __main__"]
+
+
+def test_closures_and_literal_arguments(project: Project) -> None:
+    text = """
+import numpy as np, quadrants as qd
+def outer(k, table):
+    def helper(x):
+        return x * k + table[0]
+    @qd.njit
+    def inner(x):
+        return helper(x) + k
+    return inner
+@qd.njit
+def apply(f, cls, x):
+    return cls(f(x))
+one, two, three = outer(2, np.ones(3)), outer(2, np.full(5, 4.0)), outer(3, np.ones(3))
+print(float(one(5)), float(two(5)), float(three(5)), float(apply(lambda x: x + 0.5, np.float32, 1)), float(apply(abs, float, -2)))
+print(*(sum(f.stats.cache_hits.values()) for f in (one, two, three, apply)))
+"""
+    assert project.run(text) == ["13.0 16.0 19.0 1.5 2.0", "0 1 0 0"]
+    assert project.run(text) == ["13.0 16.0 19.0 1.5 2.0", "1 1 1 2"]
+
+
+def test_objects_without_a_fingerprint_work_and_are_not_kept(project: Project) -> None:
+    text = """
+import quadrants as qd
+class Config:
+    depth = 3
+class Holder:
+    cls = Config
+@qd.njit
+def f(x):
+    return x * Config.depth
+print(f(2), sum(f.stats.cache_hits.values()))
+"""
+    for _ in range(2):
+        assert project.run(text)[0].split()[0] == "6"
+
+
+def test_a_changed_class_attribute(project: Project) -> None:
+    text = """
+import quadrants as qd
+class Config:
+    depth = {}
+@qd.njit
+def f(x):
+    return x * Config.depth
+print(f(2))
+"""
+    assert project.run(text.format(3)) == ["6"]
+    assert project.run(text.format(4)) == ["8"]
+
+
 def test_two_names_of_one_array(project: Project) -> None:
     text = """
 import numpy as np, quadrants as qd

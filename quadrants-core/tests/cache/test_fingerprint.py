@@ -155,6 +155,29 @@ def test_classes_of_named_tuples_by_their_fields() -> None:
     assert value_key(one) != value_key(other)
 
 
+def test_classes_by_their_constants_and_functions() -> None:
+    def made(depth: object, method: object = None, base: type = object) -> type:
+        return type("Config", (base,), {"depth": depth, "method": method, "me": None, "lock": object()})
+
+    keys = [
+        digest(value_key(cls))
+        for cls in (
+            made(1),
+            made(2),
+            made(1.0),
+            made(1, lambda self: 1),
+            made(1, staticmethod(lambda: 1)),
+            made(1, base=made(2)),
+        )
+    ]
+    assert len(set(keys)) == 6
+    assert digest(value_key(made(1, outer(3)))) == digest(value_key(made(1, outer(3))))
+    own = made(1)
+    own.me = own  # type: ignore[attr-defined]
+    own.loop = staticmethod(outer(own))  # type: ignore[attr-defined]
+    assert value_key(own)
+
+
 @pytest.mark.parametrize("value", [object(), [1], {}, outer(object())])
 def test_objects_have_none(value: object) -> None:
     with pytest.raises(Uncacheable):

@@ -26,6 +26,7 @@ from quadrants.types import LiteralType, NamedTupleType, OptionalType, TupleType
 from quadrants.types.names import TypeName
 
 FORMAT = 1  # of the files; raise it when they change
+_HEAP_TYPE = 1 << 9  # the flag of classes that were made by a class statement
 _MARSHAL_VERSION = 2  # the last one whose output depends on the value alone, not on reference counts
 
 
@@ -139,7 +140,29 @@ def _tuple_key(value: tuple[object, ...], seen: dict[int, int]) -> object:
 
 
 def _class_key(value: type, seen: dict[int, int]) -> object:
-    return ("class", _name(value), getattr(value, "_fields", None) if issubclass(value, tuple) else None)
+    """A class by its name; one that a program defined also by its constants and functions, which code may read."""
+    if id(value) in seen:
+        return ("seen", seen[id(value)])
+    seen[id(value)] = len(seen)
+    fields = getattr(value, "_fields", None) if issubclass(value, tuple) else None
+    if not value.__flags__ & _HEAP_TYPE:
+        return ("class", _name(value), fields)
+    members = tuple(
+        (name, key) for name, item in sorted(vars(value).items()) if (key := _member_key(item, seen)) is not None
+    )
+    return ("class", _name(value), fields, members, tuple(_class_key(base, seen) for base in value.__bases__))
+
+
+def _member_key(value: object, seen: dict[int, int]) -> object:
+    """The key of a class's attribute if it can be part of compiled code."""
+    value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+    if not isinstance(value, (bool, int, float, complex, str, bytes, tuple, np.generic, types.FunctionType)):
+        if not hasattr(type(value), "__quadrants_dispatcher__"):
+            return None
+    try:
+        return value_key(value, seen)
+    except Uncacheable:
+        return None
 
 
 def _array_key(value: np.ndarray, seen: dict[int, int]) -> object:
