@@ -15,12 +15,14 @@ from quadrants.api.decorate import jit, njit
 
 if TYPE_CHECKING:
     from quadrants.api.intrinsics import prange
+    from quadrants.api.overload import overload
     from quadrants.backend import backends
     from quadrants.diagnostics import CompileError, QuadrantsError, QuadrantsWarning
 
 #: public name -> the module that has it under the same name.
 _HOMES: dict[str, str] = {
     "prange": "quadrants.api.intrinsics",
+    "overload": "quadrants.api.overload",
     **dict.fromkeys(("cache_info", "clear_cache"), "quadrants.api.caching"),
     "backends": "quadrants.backend",
     **dict.fromkeys(("Signature", "TypeName"), "quadrants.types.names"),
@@ -52,7 +54,17 @@ _ROOMS = frozenset(
 )
 _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 
-__all__ = ["__version__", "backends", "jit", "njit", "prange", "CompileError", "QuadrantsError", "QuadrantsWarning"]
+__all__ = [
+    "__version__",
+    "backends",
+    "jit",
+    "njit",
+    "overload",
+    "prange",
+    "CompileError",
+    "QuadrantsError",
+    "QuadrantsWarning",
+]
 
 
 def __getattr__(name: str) -> Any:

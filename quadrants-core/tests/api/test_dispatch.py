@@ -416,6 +416,34 @@ def test_options_give_the_same_results(options: dict[str, Any]) -> None:
         dot(a, a[:3])
 
 
+def unknown(x):  # type: ignore[no-untyped-def]
+    return eval("x")
+
+
+def test_overload() -> None:
+    with pytest.raises(QuadrantsError):
+        qd.njit(lambda x: unknown(x))(1.0)
+
+    @qd.overload(unknown)
+    def known(x):  # type: ignore[no-untyped-def]
+        if isinstance(x, np.ndarray):
+            return x.sum()
+        return x + 1
+
+    f = qd.njit(lambda x: unknown(x))
+    assert f(1.5) == 2.5 and f(np.ones(3)) == 3
+
+    @qd.overload(unknown)
+    def other(x):  # type: ignore[no-untyped-def]
+        return x * 10
+
+    assert f(1.5) == 15
+    for bad in (lambda: qd.overload(3), lambda: qd.overload(unknown)(np.sin)):
+        with pytest.raises(QuadrantsError) as caught:
+            bad()
+        assert caught.value.code is Code.BAD_OVERLOAD
+
+
 # Globals and closures
 
 FACTOR = 2

@@ -17,12 +17,12 @@ from quadrants.infer import namespaces, numpy_arrays, rawops, ufuncs
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.emitter import describe, fail, scalar_type
-from quadrants.infer.engine import FunctionRef, Specialisation
+from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import convert, generalise
 from quadrants.infer.names import SELF
 from quadrants.infer.values import Abstract, Arr, Closure, Const, Method, NewExc, Num, Tup, rebuild
 from quadrants.ir import Value
-from quadrants.library import registry
+from quadrants.library import overloads, registry
 
 if TYPE_CHECKING:
     from quadrants.infer.instructions import InstructionWalk
@@ -49,6 +49,10 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
 
 
 def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    given = overloads.find(target)
+    if given is not None:
+        w.engine.depend(Dependency(vars(overloads), given[0], None, given[1]))
+        return call_python(w, given[1], args, keywords)
     known = _known(target)
     if known is not None:
         return known(w, args, dict(keywords))

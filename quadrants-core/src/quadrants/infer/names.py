@@ -53,7 +53,9 @@ class Cell(Abstract):
 
 
 def _is_users(value: object) -> bool:
-    """Whether an attribute of a module is a function that is compiled from its own code, which may be another one later."""
+    """Whether an attribute of a module is a function or class of a program, which may be another one later."""
+    if isinstance(value, type):
+        return bool(value.__flags__ & 1 << 9) and value.__module__.partition(".")[0] != "numpy"  # made by a class statement
     function = getattr(value, "py_func", value)
     return isinstance(function, pytypes.FunctionType) and (function.__module__ or "").partition(".")[0] != "numpy"
 
