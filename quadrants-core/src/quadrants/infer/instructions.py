@@ -250,7 +250,13 @@ class InstructionWalk(ScopeWalk):
         stack = self.live_env.stack
         grown = stack[-n]
         assert isinstance(grown, ListDisplay)
-        stack[-n] = ListDisplay((*grown.items, *items))
+        if grown.depth != self.loop_depth:
+            fail(
+                Code.UNSUPPORTED_COMPREHENSION,
+                "the length of this list is known only at run time",
+                hint="Make an array of the final length, np.empty(n), and fill it in a loop.",
+            )
+        stack[-n] = ListDisplay((*grown.items, *items), grown.depth)
 
     def _copy(self, n: int) -> None:
         self.push(self.live_env.stack[-n])
@@ -388,7 +394,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.CONTAINS_OP: _W._contains,
     Opcode.BUILD_SLICE: _W._build_slice,
     Opcode.BUILD_TUPLE: lambda w, n: w.push(Tup(w._take(n))),  # type: ignore[arg-type]
-    Opcode.BUILD_LIST: lambda w, n: w.push(ListDisplay(w._take(n))),  # type: ignore[arg-type]
+    Opcode.BUILD_LIST: lambda w, n: w.push(ListDisplay(w._take(n), w.loop_depth)),  # type: ignore[arg-type]
     Opcode.BUILD_MAP: _W._build_map,
     Opcode.BUILD_CONST_MAP: _W._build_const_map,
     Opcode.BUILD_STRING: _W._build_string,

@@ -112,6 +112,7 @@ class ListDisplay(Abstract):
     """A list written out in the program, `[a, b, c]`, as long as it is only read: an argument of `np.array`, a sequence to walk."""
 
     items: tuple[Abstract, ...]
+    depth: int = 0  # how many loops were around where it was made
 
     @property
     def type(self) -> Type:

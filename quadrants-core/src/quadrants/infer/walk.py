@@ -83,6 +83,7 @@ class ControlWalk(Emitter):
         self.facts: dict[Value, Fact] = {}
         self.solved: dict[object, dict[str, Type]] = {}
         self._next_label = 0
+        self.loop_depth = 0
 
     # to be provided by the derived class
 
@@ -377,7 +378,9 @@ class ControlWalk(Emitter):
         for name, type_ in types.items():
             env.locals[name] = rebuild(type_, leaves)
         target = Target(label)
+        self.loop_depth += 1
         end = self._targeting(source_label, target, lambda: self.in_region(region, env, lambda: body(lead)))
+        self.loop_depth -= 1
         return region, target.exits + ([end] if end is not None else [])
 
     def solve(
