@@ -170,7 +170,7 @@ def test_generated_program(blocks):
 
 @pytest.mark.slow
 @given(st.lists(block(4, False), min_size=1, max_size=3))
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 def test_generated_program_long(blocks):
     lines = [line for lines in blocks for line in lines]
     compare("def f(t, m, a, b):\n    c = 1\n" + indent(lines))

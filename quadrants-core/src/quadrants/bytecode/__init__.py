@@ -4,7 +4,7 @@
 Python compiler would make raises `BytecodeError`. Nothing else in the project looks at bytecode.
 
 The stages, one module each: `raw` reads instructions, `v311` ... `v314` say what they mean, `blocks` makes basic blocks of
-canonical operations, `rotation` undoes the copying of loop tests, `graph` finds dominators and loops, `regions` decides
+canonical operations, `copies` undoes the copying of loop tests, `graph` finds dominators and loops, `regions` decides
 where each block goes, `structure` builds the tree, `protect` adds the `try` nodes, `simplify` drops needless jumps and
 `finish` adds liveness. `nodes` and `opcode` define the result.
 """

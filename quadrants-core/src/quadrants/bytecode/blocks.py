@@ -22,7 +22,8 @@ class Block:
     """Operations, then one way out. `succs`: [target] of JUMP, [if true, if false] of BRANCH, [body, end] of FOR.
 
     `handler` is the block that exceptions of this one go to (-1: none), with the stack cut to `depth` values; `around` is
-    the handler of its first instruction by the exception table, also where nothing raises.
+    the handler of its first instruction by the exception table, also where nothing raises. `test_raises`: of a BRANCH,
+    whether the test itself can raise.
     `entry` is the layout of CPython's stack on entry."""
 
     insts: list[Inst]
@@ -35,13 +36,11 @@ class Block:
     depth: int = 0
     lasti: bool = False
     around: int = -1
+    test_raises: bool = True
 
     def can_raise(self) -> bool:
         """Whether an exception can leave the block (for its handler)."""
-        if self.flow is Flow.BRANCH:
-            if not self.insts or self.insts[-1].op not in BOOLEANS:
-                return True
-        elif self.flow not in (Flow.JUMP, Flow.RETURN):
+        if self.flow not in (Flow.JUMP, Flow.RETURN) and (self.flow is not Flow.BRANCH or self.test_raises):
             return True
         return any(inst.op not in SILENT for inst in self.insts)
 
@@ -206,7 +205,7 @@ class _Builder:
             block.succs = [self.block_at(self.target(i), e.layout)]
         elif rule.branch is not None:
             branch = rule.branch
-            drop_bool(e)
+            block.test_raises = drop_bool(e) or not (branch.takes_bool or (e.insts and e.insts[-1].op in BOOLEANS))
             taken = self.edge(self.target(i), e.layout, branch.taken, inst.loc)
             passed = self.edge(i + 1, e.layout, branch.passed, inst.loc)
             block.succs = [taken, passed] if branch.when else [passed, taken]

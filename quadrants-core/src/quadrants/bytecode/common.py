@@ -44,9 +44,9 @@ def simple(op: Opcode) -> Rule:
     return Rule(none, one(op))
 
 
-def conditional(when: bool, backward: bool = False) -> Rule:
+def conditional(when: bool, backward: bool = False, takes_bool: bool = False) -> Rule:
     """Pops a value and jumps if its truth is `when`."""
-    return Rule(none, take(1), Flow.BRANCH, backward, Branch(when))
+    return Rule(none, take(1), Flow.BRANCH, backward, Branch(when, takes_bool=takes_bool))
 
 
 def on_none(when: bool, backward: bool = False) -> Rule:

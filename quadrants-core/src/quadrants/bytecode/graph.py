@@ -9,8 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .blocks import Block
+from .copies import merge_copies
 from .error import BytecodeError
-from .rotation import merge_tests
+from .opcode import Opcode
 from .rules import Flow
 
 SPLIT_LIMIT = 20_000  # blocks; compilers never need a split, so this only stops code made to blow up
@@ -42,7 +43,7 @@ def make(blocks: list[Block]) -> Graph:
     """The graph of the blocks that are reachable from block 0."""
     splits = 0
     while True:
-        blocks = _order(_thread(merge_tests(_thread(blocks))))
+        blocks = _order(_thread(merge_copies(_join(_order(_thread(blocks))))))
         preds = _predecessors(blocks)
         idom = _dominators(blocks, preds)
         graph = Graph(blocks, preds, idom, {}, splits)
@@ -64,6 +65,28 @@ def _thread(blocks: list[Block]) -> list[Block]:
         goal[i] = j
     for block in blocks:
         block.succs = [goal[s] for s in block.succs]
+    return blocks
+
+
+def _join(blocks: list[Block]) -> list[Block]:
+    """Appends to a block the one that only it leads to, where both have the same handler or the second is a mere test."""
+    preds = _predecessors(blocks)
+    for i in range(len(blocks) - 1, -1, -1):
+        first = blocks[i]
+        if first.flow is not Flow.JUMP or len(preds[first.succs[0]]) != 1 or first.succs[0] <= i:
+            continue
+        second = blocks[first.succs[0]]
+        if first.handler == second.handler and first.depth == second.depth:
+            if first.handler < 0 and first.around != second.around:
+                continue  # one of them may be the first of a handler
+            first.insts += second.insts
+        elif second.insts or second.can_raise():
+            continue
+        elif first.insts and first.insts[-1].op is Opcode.UNARY and first.insts[-1].arg == "bool":
+            first.insts.pop()
+            second.test_raises = True
+        first.flow, first.succs, first.loc, first.argc = second.flow, second.succs, second.loc, second.argc
+        first.test_raises = second.test_raises
     return blocks
 
 

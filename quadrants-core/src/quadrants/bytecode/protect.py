@@ -51,7 +51,7 @@ class _Protector:
             case XEnd(block, chain):
                 return None if block.flow is Flow.RETURN else chain
             case XIf(block, chain, then, orelse, safe):
-                own = None if safe or not block.can_raise() else chain
+                own = None if safe or not block.test_raises else chain
                 return _common([own, self.cover_all(then), self.cover_all(orelse)])
             case XLoop(_, body):
                 return self.cover_all(body)
@@ -123,9 +123,10 @@ class _Protector:
         """Makes tests and advances that need more handlers than their arms operations of their own."""
         out: list[X] = []
         for item in items:
-            if isinstance(item, XIf | XFor) and len(item.chain) > depth and (item.block.can_raise()):
+            safe = isinstance(item, XIf) and (item.safe or not item.block.test_raises)
+            if isinstance(item, XIf | XFor) and len(item.chain) > depth and not safe:
                 cover = self.cover(item)
-                if (cover is None or len(cover) <= depth) and not (isinstance(item, XIf) and item.safe):
+                if cover is None or len(cover) <= depth:
                     out += self.split(item)
                     continue
             out.append(item)

@@ -102,11 +102,13 @@ class Flow(enum.Enum):
 
 @frozen
 class Branch:
-    """A conditional jump on the popped value: taken if its truth is `when`. `taken` and `passed` run on the two ways."""
+    """A conditional jump on the popped value: taken if its truth is `when`. `taken` and `passed` run on the two ways.
+    `takes_bool`: the instruction takes a bool only, so it cannot raise."""
 
     when: bool
     taken: Ops = ()
     passed: Ops = ()
+    takes_bool: bool = False
 
 
 @frozen
@@ -491,10 +493,23 @@ def unary_not(e: Emitter, value: object, arg: int) -> None:
     e.emit(O.UNARY, "not")
 
 
-def drop_bool(e: Emitter) -> None:
-    """Removes a conversion to bool whose result is only tested."""
+def drop_bool(e: Emitter) -> bool:
+    """Removes a conversion to bool whose result is only tested; whether there was one."""
     if e.insts and e.insts[-1].op is O.UNARY and e.insts[-1].arg == "bool":
         e.insts.pop()
+        return True
+    return False
+
+
+def compare_to_bool(convert: int) -> Effect:
+    """A comparison whose argument says, by one bit, that its result is made a bool."""
+
+    def effect(e: Emitter, value: object, arg: int) -> None:
+        e.emit(O.COMPARE, value)
+        if arg & convert:
+            e.emit(O.UNARY, "bool")
+
+    return effect
 
 
 def push_exc_info(e: Emitter, value: object, arg: int) -> None:

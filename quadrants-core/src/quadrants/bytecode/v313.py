@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .common import COMMON, CONDITIONS, NOTHING, SLICES, STORE_TWICE, simple
+from .common import COMMON, CONDITIONS, NOTHING, SLICES, STORE_TWICE, conditional, simple
 from .opcode import Opcode
 from .rules import (
     Flow,
@@ -11,6 +11,7 @@ from .rules import (
     build_const_key_map,
     call_function_ex,
     call_kw,
+    compare_to_bool,
     comparison,
     const,
     convert_value,
@@ -23,7 +24,6 @@ from .rules import (
     name_above_1_bit,
     name_above_2_bits,
     none,
-    one,
     ops,
     push_value,
     raw,
@@ -40,7 +40,9 @@ O = Opcode  # noqa: E741
 # New in 3.13 and the same since.
 SINCE_313: dict[str, Rule] = {
     "TO_BOOL": Rule(none, ops((O.UNARY, "bool"))),
-    "COMPARE_OP": Rule(comparison(5), one(O.COMPARE)),
+    "COMPARE_OP": Rule(comparison(5), compare_to_bool(0x10)),
+    "POP_JUMP_IF_TRUE": conditional(True, takes_bool=True),
+    "POP_JUMP_IF_FALSE": conditional(False, takes_bool=True),
     "LOAD_FAST": Rule(slot, load_fast),
     "LOAD_FAST_LOAD_FAST": Rule(two_slots, load_fast_twice),
     "STORE_FAST_LOAD_FAST": Rule(two_slots, store_load),
