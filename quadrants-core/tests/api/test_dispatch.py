@@ -3,6 +3,7 @@ from __future__ import annotations
 import copy
 import gc
 import inspect
+import os
 import threading
 import weakref
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 
 import quadrants as qd
 from quadrants.api import compile as driver
+from quadrants.api import jobs as jobs_module
 from quadrants.api.jobs import Jobs
-from quadrants.diagnostics import Code, QuadrantsError, QuadrantsWarning
+from quadrants.diagnostics import Code, InternalError, QuadrantsError, QuadrantsWarning
 from quadrants.host.layout import native_call_supported
 
 
@@ -639,3 +641,50 @@ def test_an_interrupted_job_is_done_by_who_waits() -> None:
     thread.join()
     waiting.join()
     assert results == [5]
+
+
+def test_progress_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(jobs_module, "PROGRESS_AFTER", 0.01)
+    done = threading.Event()
+    with jobs_module.progress("compiling f(int)"):
+        done.wait(1.0)
+    with jobs_module.progress("not shown"):
+        pass
+    done.wait(0.1)
+    assert capsys.readouterr().err == "quadrants: compiling f(int) ...\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_child_of_a_fork_compiles_while_its_parent_does() -> None:
+    """Another thread holds the locks at the moment of the fork; the child has neither the thread nor the locks."""
+    held, go = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with jobs_module.JOBS.front_end():
+            held.set()
+            go.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if qd.njit(cache=False)(lambda x: x * 3)(2) == 6 else 1)
+    try:
+        assert os.waitpid(child, 0)[1] == 0
+    finally:
+        go.set()
+        thread.join()
+
+
+def test_a_bug_of_the_compiler_is_told_from_an_error_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    from quadrants.api import frontend
+
+    def broken(request: object) -> None:
+        raise KeyError("something")
+
+    monkeypatch.setattr(frontend, "run", broken)
+    with pytest.raises(InternalError, match="compiler failed on .*KeyError: 'something'") as caught:
+        qd.njit(cache=False)(lambda x: x)(1)
+    assert isinstance(caught.value.__cause__, KeyError) and "report" in (caught.value.hint or "")

@@ -21,6 +21,9 @@ from quadrants.cache import manifest
 from quadrants.cache.dependencies import ABSENT, CellRef, Ref
 from quadrants.cache.fingerprint import Uncacheable, compiler_key
 from quadrants.cache.store import Store, current
+from quadrants.diagnostics.codes import Code
+from quadrants.diagnostics.errors import InternalError, QuadrantsError
+from quadrants.diagnostics.location import SourceLocation
 from quadrants.host.layout import fingerprint
 from quadrants.host.spec import MISSING, CellDependency, Dependency, GlobalDependency, Source
 from quadrants.host.specialisation import Loaded, load_specialisation
@@ -109,12 +112,28 @@ def _without_collections() -> Iterator[None]:
             gc.enable()
 
 
+@contextlib.contextmanager
+def _internal_errors(request: Request) -> Iterator[None]:
+    """What goes wrong inside the compiler is an error that says so, with what happened as its cause."""
+    try:
+        yield
+    except (QuadrantsError, OverflowError, MemoryError):
+        raise
+    except Exception as problem:
+        raise InternalError(
+            Code.INTERNAL,
+            f"the compiler failed on {request.title}: {type(problem).__name__}: {problem}",
+            SourceLocation.of_code(request.function.__code__),
+            hint="this is a bug of Quadrants: please report it with the function; until then, leave the decorator out",
+        ) from problem
+
+
 def _compile(request: Request, store: Store | None, key: str | None) -> Specialisation:
     with _without_collections():
         from quadrants.api import frontend  # the compiler is loaded when something is compiled
         from quadrants.host.codegen import compile_ir
 
-        with JOBS.front_end():
+        with JOBS.front_end(), _internal_errors(request):
             front = frontend.run(request)
     code = compile_ir(front.text).object_bytes
     entry = Stored(front.spec, code, front.sites, front.classes, front.hidden)
