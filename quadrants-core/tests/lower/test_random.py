@@ -12,7 +12,7 @@ from lower.execution import Program
 from quadrants.ir.interp import StepLimit
 from quadrants.ir.text import print_module
 from quadrants.ir.values import Raised
-from quadrants.passes import expand_maps, ownership
+from quadrants.passes import expand_maps, ownership, pipeline
 from quadrants.passes.context import PassContext, PassOptions
 
 
@@ -45,6 +45,19 @@ def check(sample: Sample) -> None:
         pytest.fail(f"{print_module(sample.module)}\n{sample.args}\nexpected {expected}\nfound {found}")
 
 
+def check_optimised(sample: Sample) -> None:
+    """The same after all passes, against the module as it was."""
+    try:
+        expected = observe(sample)
+    except StepLimit:
+        return
+    before = print_module(sample.module)
+    pipeline.run(sample.module, PassOptions())
+    found = observe_compiled(Program.load(sample.module), sample)
+    if not agree(expected, found):
+        pytest.fail(f"{before}\n{sample.args}\nexpected {expected}\nfound {found}\n{print_module(sample.module)}")
+
+
 @hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
 @hypothesis.given(modules())
 def test_modules(sample: Sample) -> None:
@@ -55,6 +68,19 @@ def test_modules(sample: Sample) -> None:
 def test_seeded_modules(block: int) -> None:
     for seed in range(block * 25, block * 25 + 25):
         check(random_sample(seed))
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_optimised_modules(block: int) -> None:
+    for seed in range(500 + block * 25, 525 + block * 25):
+        check_optimised(random_sample(seed))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("block", range(20))
+def test_many_optimised_modules(block: int) -> None:
+    for seed in range(5000 + block * 100, 5100 + block * 100):
+        check_optimised(random_sample(seed, Config(size=10, depth=4, functions=3)))
 
 
 @pytest.mark.slow

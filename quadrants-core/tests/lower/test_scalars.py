@@ -228,7 +228,7 @@ def test_elementary(name: str, type: Scalar) -> None:
 @pytest.mark.parametrize("name", BINARY)
 def test_elementary_of_two(name: str, type: Scalar) -> None:
     inputs = list(itertools.product(_ARGUMENTS, _ARGUMENTS))
-    if name in ("fmin", "fmax"):  # which of two zeros is left open by C
+    if name in ("fmin", "fmax") or (name == "nextafter" and type == F16):  # which of two zeros is left open
         inputs = [(a, b) for a, b in inputs if canonical(type, a) != 0 or canonical(type, b) != 0]
     compare(
         function_of(f"math.{name}", (type, type)),

@@ -27,6 +27,7 @@ class Nodes:
 
     lines: list[str] = field(default_factory=list)
     _next: int = _FIRST
+    _loop: int = -1
     _cold: tuple[int, ...] = ()
     _domain: int = -1
 
@@ -39,15 +40,19 @@ class Nodes:
         """Say what a node is."""
         self.lines.append(f"!{number} = {text}")
 
-    def loop(self, cold: bool = False, place: str = "") -> str:
-        """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. `place` names the loop for
-        reports; LLVM keeps it on what it makes of the loop."""
+    def loop(self, cold: bool = False, place: str = "", in_order: bool = False) -> str:
+        """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. One that may be vectorised
+        is not unrolled by a run-time count: that would be done to its left-over turns, at a cost in compile time only.
+        `place` names the loop for reports; LLVM keeps it on what it makes of the loop."""
+        if self._loop < 0:
+            self._loop = self.new()
+            self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
         if cold and not self._cold:
             self._cold = (self.new(), self.new())
             self.define(self._cold[0], '!{!"llvm.loop.vectorize.enable", i1 false}')
             self.define(self._cold[1], '!{!"llvm.loop.unroll.disable"}')
         number = self.new()
-        kept = [number, *(self._cold if cold else ())]
+        kept = [number, *(self._cold if cold else () if in_order else (self._loop,))]
         if place and not cold:
             kept.append(self.new())
             self.define(kept[-1], f'!{{!"quadrants.loop", !"{place}"}}')
