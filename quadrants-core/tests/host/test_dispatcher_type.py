@@ -125,6 +125,19 @@ def test_chain_can_be_taken_apart() -> None:
     assert not took(f, 1.0) and not took(f, 1) and f._entries == []
 
 
+def test_code_is_in_one_chain() -> None:
+    kernel = load_kernel([PYFLOAT], PYFLOAT, identity(PYFLOAT))
+    first, second = Dispatcher(lambda x=1.5: 0), Dispatcher(lambda x=2.5: 0)
+    install(first, kernel)
+    assert first() == 1.5
+    with pytest.raises(ValueError, match="another dispatcher"):
+        install(second, kernel)
+    del first
+    gc.collect()
+    install(second, kernel)
+    assert second() == 2.5 and second.misses == []
+
+
 def test_code_may_be_replaced_while_it_runs() -> None:
     f: Any = Dispatcher(lambda x: 0)
     old = load_kernel([PYFLOAT], PYFLOAT, identity(PYFLOAT))

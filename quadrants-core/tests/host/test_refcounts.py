@@ -184,15 +184,20 @@ def test_dispatchers_are_collected() -> None:
 
     loaded = load_kernel([PYFLOAT], PYFLOAT, identity(PYFLOAT))
 
-    def churn(cls: Any) -> weakref.ref[Any]:
-        made = cls(lambda x, y=1.0: 0)
-        made.me = made
-        made(3, y=2)
-        install(made, loaded)
-        made(1.5)
-        made(x=1.5)
+    def churn(cls: Any, cycle: bool) -> weakref.ref[Any]:
+        made = cls(lambda x: 0)
+        made(3)
+        if cycle:
+            made.me = made
+            made(x=2)
+        else:
+            install(made, loaded)
+            assert made(1.5) == 1.5 == made(x=1.5)
         return weakref.ref(made)
 
-    references = [churn(Dispatcher), churn(Sub)]
-    check(lambda: (churn(Dispatcher), churn(Sub)), Sub, Dispatcher, loaded)
+    def all_kinds() -> list[weakref.ref[Any]]:
+        return [churn(cls, cycle) for cls in (Dispatcher, Sub) for cycle in (True, False)]
+
+    references = all_kinds()
+    check(all_kinds, Sub, Dispatcher)
     assert [r for r in references if r() is not None] == []

@@ -3,8 +3,8 @@
 Takes an `EntrySpec`; gives LLVM text to stand beside the lowered module. The entry tests `valid`, the number of arguments and each
 argument; any that does not fit leaves, by a tail call, to the next entry of the chain. Else it unboxes, calls the kernel with
 a context on its stack, and boxes the result, or has the exception raised. Its exported data: `<name>.next` (the next entry),
-`<name>.valid` (0: the code is out of date), `<name>.objects` (see `Slots`; 0 until the loader fills it), `<name>.cells` and
-`<name>.dicts` (what it depends on).
+`<name>.valid` (0: the code is out of date), `<name>.permutation` (the form of calls by keywords that it takes itself),
+`<name>.objects` (see `Slots`; 0 until the loader fills it), `<name>.cells` and `<name>.dicts` (what it depends on).
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from quadrants.host import layout
 from quadrants.host.box import Boxer, Results, from_word, to_word
 from quadrants.host.flags import CANONICAL, COUNT_MASK
 from quadrants.host.spec import EntrySpec, Hidden, Source, slots_of
+from quadrants.host.support_ir import MAX_ARGUMENTS, PERM_COUNT, PERM_NAMES, PERM_VALUES
 from quadrants.host.text import METADATA, Text
 from quadrants.host.unbox import Unboxer
 from quadrants.lower import abi
 from quadrants.lower.abi import all_components, symbol
-from quadrants.types import Type
+
+#: Entries with more parameters leave all calls by keywords to the end of the chain.
+_MAX_PERMUTED = 16
 
 
 @frozen
@@ -47,6 +50,11 @@ def uses_dict_versions(spec: EntrySpec) -> bool:
     return layout.VERSION_TAGS and spec.dicts > 0
 
 
+def has_permutation(spec: EntrySpec) -> bool:
+    """Whether the entry itself takes calls of one form by keywords or defaults (`<name>.permutation`), not only the chain's end."""
+    return spec.native and 0 < len(spec.params) <= _MAX_PERMUTED
+
+
 class _Native:
     """The emission of one vectorcall entry."""
 
@@ -63,18 +71,19 @@ class _Native:
     def emit(self) -> Entry:
         text = self.text
         self._check_validity()
-        self._check_count()
-        values = [part for index, type in enumerate(self.spec.params) for part in self._argument(index, type)]
+        arguments = self._check_count()
+        objects = [text.load("ptr", arguments, 8 * index) for index in range(len(self.spec.params))]
+        values = [part for obj, type in zip(objects, self.spec.params) for part in self.unboxer.unbox(type, obj)]
         for hidden, slot in zip(self.spec.hidden, self.slots.hidden, strict=True):
             values += self.unboxer.unbox(hidden.type, self._hidden(hidden, slot))
         self._hold()
         self._call(values)
         text.begin("miss")
         following = text.load("ptr", self._data("next"))
-        arguments = "ptr %self, ptr %args, i64 %nargsf, ptr %names"
-        missed = text.let(f"musttail call ptr {following}({arguments})")
+        parameters = "ptr %self, ptr %args, i64 %nargsf, ptr %names"
+        missed = text.let(f"musttail call ptr {following}({parameters})")
         text.do(f"ret ptr {missed}")
-        head = f"define ptr {symbol(self.spec.name)}({arguments}) {{\nentry:"
+        head = f"define ptr {symbol(self.spec.name)}({parameters}) {{\nentry:"
         body = "\n".join((*self._globals(), head, *text.allocas, *text.lines, "}", METADATA))
         return Entry(body, text.declarations)
 
@@ -83,6 +92,8 @@ class _Native:
         yield f"{self._data('next')} = dso_local global ptr @qd_tail"
         yield f"{self._data('valid')} = dso_local global i64 1"
         yield f"{self._data('objects')} = dso_local global [{self.slots.count} x ptr] zeroinitializer"
+        if has_permutation(self.spec):
+            yield f"{self._data('permutation')} = dso_local global ptr null"
         if self.spec.cells:
             yield f"{self._data('cells')} = dso_local global [{2 * self.spec.cells} x ptr] zeroinitializer"
         if uses_dict_versions(self.spec):
@@ -117,17 +128,44 @@ class _Native:
         text.branch(text.let(f"icmp ne i32 {fine}, 0"), go, "miss")
         text.begin(go)
 
-    def _check_count(self) -> None:
-        """Leave if the call has keywords or another number of arguments."""
+    def _check_count(self) -> str:
+        """The arguments in canonical order; leave if the call has other ones."""
         text = self.text
-        text.guard(text.equal("ptr", "%names", "null"))
         count = len(self.spec.params)
         mask = COUNT_MASK if self.spec.direct else COUNT_MASK | CANONICAL
         given = text.let(f"and i64 %nargsf, {mask}")
-        text.guard(text.equal("i64", given, count if self.spec.direct else count | CANONICAL))
+        no_names = text.equal("ptr", "%names", "null")
+        fits = text.equal("i64", given, count if self.spec.direct else count | CANONICAL)
+        in_order = text.let(f"and i1 {no_names}, {fits}")
+        if not has_permutation(self.spec):
+            text.guard(in_order)
+            return "%args"
+        before, permute, go = text.block, text.fresh("permute"), text.fresh("arguments")
+        text.branch(in_order, go, permute)
+        text.begin(permute)
+        buffer = self._permuted(count)
+        last = text.block
+        text.jump(go)
+        text.begin(go)
+        return text.let(f"phi ptr [%args, %{before}], [{buffer}, %{last}]")
 
-    def _argument(self, index: int, type: Type) -> list[str]:
-        return self.unboxer.unbox(type, self.text.load("ptr", "%args", 8 * index))
+    def _permuted(self, count: int) -> str:
+        """The arguments of a call by keywords or defaults, if it has the form of the one permutation that the entry knows."""
+        text = self.text
+        known = text.load("ptr", self._data("permutation"))
+        text.guard(text.let(f"icmp ne ptr {known}, null"))
+        text.guard(text.equal("ptr", text.load("ptr", known, PERM_NAMES), "%names"))
+        given = text.let(f"and i64 %nargsf, {COUNT_MASK | CANONICAL}")
+        text.guard(text.equal("i64", given, text.load("i64", known, PERM_COUNT)))
+        buffer = text.alloca(f"[{count} x ptr]")
+        for index in range(count):
+            place = text.at(known, PERM_VALUES + 8 * index)
+            value = text.load("i64", place)
+            is_number = text.let(f"icmp ult i64 {value}, {MAX_ARGUMENTS}")
+            argument = text.let(f"getelementptr ptr, ptr %args, i64 {value}")
+            source = text.let(f"select i1 {is_number}, ptr {argument}, ptr {place}")
+            text.store("ptr", text.load("ptr", source), buffer, 8 * index)
+        return buffer
 
     def _hidden(self, hidden: Hidden, slot: int) -> str:
         """The object of a hidden argument."""

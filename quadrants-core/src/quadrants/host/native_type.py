@@ -11,7 +11,6 @@ import ctypes
 import functools
 import sys
 import threading
-from collections.abc import Sequence
 from typing import Any
 
 from quadrants.diagnostics import Code, InternalError
@@ -20,7 +19,7 @@ from quadrants.host import fallback, layout, pytype
 from quadrants.host.parameters import Parameters, apply, is_index
 from quadrants.host.specialisation import Loaded, load_specialisation
 from quadrants.host.support import Raise, Retry, support
-from quadrants.host.support_ir import MAX_ARGUMENTS, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
+from quadrants.host.support_ir import MAX_ARGUMENTS, PERM_TOTAL, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
 
 _MAX_PERMUTATIONS = 64
 #: Errors of `_miss` that concern the user's program, not the compiler: shown without the frames in between.
@@ -76,14 +75,17 @@ class DispatcherBase:
         except _USER_ERRORS as error:
             return Raise(error.with_traceback(None))
 
-    def _bind(self, names: Sequence[str], given: tuple[object, ...]) -> tuple[object, ...] | None:
+    def _bind(self, names: tuple[str, ...], given: tuple[object, ...]) -> tuple[object, ...] | None:
         """The arguments in canonical order, None if they are in it. Calls of this form are permuted natively from now on."""
         count = len(given) - len(names)
         permutation = self._parameters.permutation(count, names)
         if not names and len(permutation) == count and self._parameters.direct:
             return None
         if layout.native_call_supported():
-            self._remember(tuple(map(sys.intern, names)) or None, count, permutation)
+            interned = tuple(map(sys.intern, names))
+            # The very tuple of the call, if it will do: it is found fastest.
+            same = all(a is b for a, b in zip(names, interned))
+            self._remember((names if same else interned) or None, count, permutation)
         return apply(permutation, given)
 
     def _remember(self, names: tuple[str, ...] | None, count: int, permutation: list[object]) -> None:
@@ -100,6 +102,8 @@ class DispatcherBase:
             node.kept = (names, permutation)  # type: ignore[attr-defined]
             self._permutations.append(node)
             head.value = ctypes.addressof(node)
+            for loaded in self._entries:
+                _offer(loaded, node)
 
 
 def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
@@ -128,8 +132,11 @@ def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
 def install(dispatcher: DispatcherBase, loaded: Loaded) -> None:
     """Let calls that fit run the code. It comes first in the chain."""
     with dispatcher._lock:
+        loaded.belong_to(dispatcher)
         dispatcher._entries.insert(0, loaded)
         if loaded.spec.native:
+            for node in dispatcher._permutations:
+                _offer(loaded, node)
             head = _word(dispatcher)
             loaded.set_next(head.value or _tail())
             head.value = loaded.entry
@@ -148,6 +155,12 @@ def uninstall(dispatcher: DispatcherBase, loaded: Loaded) -> None:
             else:
                 _word(dispatcher).value = loaded.next
         dispatcher._retired.append(dispatcher._entries.pop(index))
+
+
+def _offer(loaded: Loaded, node: ctypes.Array[ctypes.c_uint64]) -> None:
+    """Let an entry take calls of this form itself, if it has as many arguments."""
+    if node[PERM_TOTAL // 8] == len(loaded.spec.params):
+        loaded.set_permutation(node)
 
 
 def _activate(dispatcher: DispatcherBase) -> None:

@@ -8,14 +8,15 @@ that was checked, and native code clears or notices it from then on.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from types import CellType
 from typing import Any
 
 import numpy as np
 
 from quadrants.host import loader, watch
-from quadrants.host.entry import uses_dict_versions
+from quadrants.host.entry import has_permutation, uses_dict_versions
 from quadrants.host.layout import VERSION_TAGS
 from quadrants.host.raising import ExceptionClass, Handler
 from quadrants.host.spec import (
@@ -49,6 +50,8 @@ class Loaded:
         "__weakref__",
         "_dependencies",
         "_kept",
+        "_owner",
+        "_permutation",
         "_table",
         "_valid",
         "handler",
@@ -66,6 +69,8 @@ class Loaded:
         self.slots: Slots = slots_of(spec)
         self._dependencies: tuple[Dependency, ...] = ()
         self._valid = True
+        self._owner: Callable[[], object] = lambda: None
+        self._permutation: object = None
         self._table: object = None
         self._kept: list[object] = []
         if spec.native:
@@ -87,6 +92,21 @@ class Loaded:
     def next(self) -> int:
         """Where the entry sends calls that do not fit."""
         return self._word("next").value
+
+    def set_permutation(self, node: ctypes.Array[ctypes.c_uint64] | None) -> None:
+        """The form of calls by keywords or defaults that the entry takes itself (a node of `support_ir`'s list)."""
+        if has_permutation(self.spec):
+            self._permutation = node
+            self._word("permutation").value = 0 if node is None else ctypes.addressof(node)
+
+    def belong_to(self, dispatcher: object) -> None:
+        """Enter the chain of a dispatcher. Code is in one chain at a time: it knows its next entry and its callers' defaults."""
+        owner = self._owner()
+        if owner is not None and owner is not dispatcher:
+            raise ValueError(f"{self!r} is installed in another dispatcher")
+        if owner is None:
+            self._owner = weakref.ref(dispatcher)
+            self.set_permutation(None)
 
     def set_hidden(self, index: int, obj: object) -> None:
         """Change the object of a hidden argument; it is used from the next call on."""

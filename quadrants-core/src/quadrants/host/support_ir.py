@@ -126,35 +126,69 @@ no:
   ret i1 false
 }}
 
-define ptr @qd_tail(ptr %self, ptr %args, i64 %nargsf, ptr %names) {{
+; A permutation for names that are equal, but in another tuple: call sites have tuples of their own.
+define internal ptr @find_equal(ptr %list, i64 %n, ptr %names) noinline {{
 entry:
-  %n = and i64 %nargsf, {COUNT_MASK}
-  %head = call ptr @head_of(ptr %self)
-  %canonical.bit = and i64 %nargsf, {CANONICAL}
-  %canonical = icmp ne i64 %canonical.bit, 0
-  br i1 %canonical, label %slow, label %first
-first:
-  %list.at = getelementptr i8, ptr %head, i64 {PERMUTATIONS}
-  %list = load ptr, ptr %list.at
   br label %scan
 scan:
-  %perm = phi ptr [%list, %first], [%next, %advance]
-  %end = icmp eq ptr %perm, null
-  br i1 %end, label %slow, label %compare
+  %node = phi ptr [%list, %entry], [%next, %advance]
+  %end = icmp eq ptr %node, null
+  br i1 %end, label %done, label %compare
 compare:
-  %count.at = getelementptr i8, ptr %perm, i64 {PERM_COUNT}
+  %count.at = getelementptr i8, ptr %node, i64 {PERM_COUNT}
   %count = load i64, ptr %count.at
   %fits = icmp eq i64 %count, %n
   br i1 %fits, label %compare.names, label %advance
 compare.names:
-  %names.at = getelementptr i8, ptr %perm, i64 {PERM_NAMES}
-  %perm.names = load ptr, ptr %names.at
-  %hit = call i1 @same_names(ptr %perm.names, ptr %names)
-  br i1 %hit, label %permute, label %advance
+  %names.at = getelementptr i8, ptr %node, i64 {PERM_NAMES}
+  %node.names = load ptr, ptr %names.at
+  %hit = call i1 @same_names(ptr %node.names, ptr %names)
+  br i1 %hit, label %done, label %advance
 advance:
-  %next = load ptr, ptr %perm
+  %next = load ptr, ptr %node
   br label %scan
+done:
+  ret ptr %node
+}}
+
+define ptr @qd_tail(ptr %self, ptr %args, i64 %nargsf, ptr %names) {{
+entry:
+  %n = and i64 %nargsf, {COUNT_MASK}
+  %canonical.bit = and i64 %nargsf, {CANONICAL}
+  %canonical = icmp ne i64 %canonical.bit, 0
+  br i1 %canonical, label %slow, label %first
+first:
+  %type.at = getelementptr i8, ptr %self, i64 {layout.OBJECT_TYPE}
+  %type = load ptr, ptr %type.at
+  %offset.at = getelementptr i8, ptr %type, i64 {TYPE_VECTORCALL_OFFSET}
+  %offset = load i64, ptr %offset.at
+  %head = getelementptr i8, ptr %self, i64 %offset
+  %list.at = getelementptr i8, ptr %head, i64 {PERMUTATIONS}
+  %list = load ptr, ptr %list.at
+  br label %scan
+scan:
+  %node = phi ptr [%list, %first], [%next, %advance]
+  %end = icmp eq ptr %node, null
+  br i1 %end, label %unknown, label %compare
+compare:
+  %names.at = getelementptr i8, ptr %node, i64 {PERM_NAMES}
+  %node.names = load ptr, ptr %names.at
+  %very.names = icmp eq ptr %node.names, %names
+  br i1 %very.names, label %compare.count, label %advance
+compare.count:
+  %count.at = getelementptr i8, ptr %node, i64 {PERM_COUNT}
+  %count = load i64, ptr %count.at
+  %fits = icmp eq i64 %count, %n
+  br i1 %fits, label %permute, label %advance
+advance:
+  %next = load ptr, ptr %node
+  br label %scan
+unknown:
+  %equal.node = call ptr @find_equal(ptr %list, i64 %n, ptr %names)
+  %found = icmp ne ptr %equal.node, null
+  br i1 %found, label %permute, label %slow
 permute:
+  %perm = phi ptr [%node, %compare.count], [%equal.node, %unknown]
   %total.at = getelementptr i8, ptr %perm, i64 {PERM_TOTAL}
   %total = load i64, ptr %total.at
   %values = getelementptr i8, ptr %perm, i64 {PERM_VALUES}
