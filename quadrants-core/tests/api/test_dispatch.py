@@ -595,6 +595,31 @@ def test_concurrent_first_calls_compile_once(monkeypatch: pytest.MonkeyPatch) ->
     assert results == [7.5] * 8 and len(compiled) == 1 and len(f.signatures) == 1
 
 
+def test_globals_that_change_while_others_call() -> None:
+    space: dict[str, Any] = {"qd": qd, "K": 1}
+    exec("@qd.njit\ndef helper(x): return x + K\n@qd.njit\ndef f(x, n=2, *, m=1): return helper(x) * n * m", space)
+    f = space["f"]
+    values = [1, 1.5, np.float32(2), True, 2 + 1j, np.float64(2)]
+    wrong: list[object] = []
+
+    def call() -> None:
+        for turn in range(150):
+            value = values[turn % len(values)]
+            result = f(value) if turn % 3 else f(value, n=2, m=1)
+            if result not in ((value + 1) * 2, (value + 2) * 2):
+                wrong.append((value, result))
+
+    threads = [threading.Thread(target=call) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    while any(thread.is_alive() for thread in threads):
+        space["K"] = 3 - space["K"]
+        threads[0].join(0.005)
+    assert not wrong
+    space["K"] = 10
+    assert f(1) == 22
+
+
 def test_errors_reach_every_waiting_thread() -> None:
     f = qd.njit(lambda x: x.nothing)
     errors: list[BaseException] = []

@@ -146,13 +146,22 @@ class Dispatcher(DispatcherBase):
         values = tuple(coerce(value, self._name_of(index)) for index, value in enumerate(arguments))
         found = tuple(typeof(value, self._name_of(index)) for index, value in enumerate(values))
         if retried:
-            raise QuadrantsError(
-                Code.INTERNAL, f"{self.__qualname__}{Signature(found)} was compiled, but does not take its arguments"
-            )
+            return self._interpret(values, found)
         if self.declared:
             values, found = self._declared_arguments(values, found)
         self._specialise(found, matching.chosen_result(self.declared, found))
         return Retry(values)
+
+    def _interpret(self, values: tuple[Any, ...], found: Types) -> object:
+        """A global that the code depends on changed between its compilation and its call: run the function itself."""
+        known = self._known.get(found)
+        if known is not None and known.loaded.valid and not known.hidden and not known.loaded.dependencies:
+            text = f"{self.__qualname__}{Signature(found)} was compiled, but does not take its arguments"
+            raise QuadrantsError(Code.INTERNAL, text)
+        code = self.py_func.__code__
+        count, fixed = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+        named = dict(zip(code.co_varnames[count:fixed], values[count:fixed]))
+        return self.py_func(*values[:count], *values[fixed:], **named)
 
     def _declared_arguments(self, values: tuple[Any, ...], found: Types) -> tuple[tuple[Any, ...], Types]:
         chosen = matching.choose(self.declared, found, values)
