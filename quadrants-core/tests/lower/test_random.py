@@ -77,14 +77,14 @@ def test_optimised_modules(block: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(6))
 def test_many_optimised_modules(block: int) -> None:
     for seed in range(5000 + block * 100, 5100 + block * 100):
         check_optimised(random_sample(seed, Config(size=10, depth=4, functions=3)))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", range(6))
 def test_many_modules(block: int) -> None:
     for seed in range(1000 + block * 100, 1100 + block * 100):
         check(random_sample(seed, Config(size=10, depth=4, functions=3)))

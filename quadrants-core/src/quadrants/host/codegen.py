@@ -15,7 +15,7 @@ from typing import Any
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, InternalError
-from quadrants.host.target import Target, host_target
+from quadrants.host.target import Target, architecture, host_target
 
 #: The labels of the heads of loops, as `lower` writes them: a module without one needs no loop passes.
 _LOOP = re.compile(r"^(?:for|loop)[0-9]+:", re.MULTILINE)
@@ -91,11 +91,11 @@ def assembly(text: str, *, opt_level: int = 3, target: Target | None = None) -> 
 
 @functools.cache
 def _llvm() -> ModuleType:
-    """LLVM, with the backends initialised."""
+    """LLVM, with the backend of this machine initialised."""
     import llvmlite.binding as llvm
 
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
     return llvm
 
 
@@ -103,12 +103,17 @@ def _llvm() -> ModuleType:
 def _machine(target: Target, quick: bool = False) -> Any:
     """The target machine, made once a process. `quick`: it selects instructions fast, not well."""
     llvm = _llvm()
+    if target.arch != architecture():
+        llvm.initialize_all_targets()
+        llvm.initialize_all_asmprinters()
     if target.isa:
         cpu, features = target.isa if target.arch == "x86_64" else "generic", ""
     else:
         cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     found = llvm.Target.from_triple(target.triple)
-    return found.create_target_machine(cpu=cpu, features=features, opt=0 if quick else 3, reloc="pic", codemodel="small")
+    return found.create_target_machine(
+        cpu=cpu, features=features, opt=0 if quick else 3, reloc="pic", codemodel="small"
+    )
 
 
 def _parsed(text: str, target: Target) -> Any:
