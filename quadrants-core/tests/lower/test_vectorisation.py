@@ -69,9 +69,9 @@ def optimised(body: str, dtype: str = "f64", layout: str = "C", step: int = 1) -
     return optimised_text(BODIES[body] if dtype[0] == "f" else BODIES[body].replace(_REASSOC, ""), dtype, layout, step)
 
 
-def optimised_text(body: str, dtype: str = "f64", layout: str = "C", step: int = 1) -> str:
+def optimised_text(body: str, dtype: str = "f64", layout: str = "C", step: int = 1, fp: str = "default") -> str:
     text = _LOOP.replace("FROM, TO", "%last, %minus" if step < 0 else "%zero, %n").replace("BODY", body)
-    text = text.replace("LAYOUT", layout).replace("STEP", str(step)).replace("DTYPE", dtype)
+    text = text.replace('"f" 1 {', f'"f" 1 with {{fp="{fp}"}} {{').replace("LAYOUT", layout).replace("STEP", str(step)).replace("DTYPE", dtype)
     program = module(text)
     lowered = lower_module(program)
     return codegen.optimise(lowered.full_text(driver(program, lowered.entry_symbol)), target=AVX2)
@@ -91,6 +91,15 @@ def test_steps(step: int) -> None:
 
 def test_strided() -> None:
     assert re.search(r"<\d+ x double>", optimised("sum", layout="A"))
+
+
+def test_a_maximum_is_vectorised_where_there_are_no_nans() -> None:
+    body = f"""
+    {_LOAD}
+    %t = max %s, %x : DTYPE
+    continue %t {{label=1}}"""
+    assert "x double>" not in optimised_text(body)
+    assert re.search(r"load <\d+ x double>", optimised_text(body, fp="fast"))
 
 
 def test_a_strict_sum_stays_in_order() -> None:

@@ -50,6 +50,8 @@ NEEDS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+#: Zeroed blocks of at least this size come from the system, which has pages of zeros.
+_SMALL_BYTES = 1 << 16
 #: The largest size that is asked of the system.
 _MOST_BYTES = 2**63 - 1 - abi.BLOCK_EXTRA
 
@@ -59,7 +61,8 @@ def definitions() -> str:
     return "".join(
         (
             _alloc("qd_alloc", "call noalias ptr @malloc(i64 %size)"),
-            _alloc("qd_alloc_zero", "call noalias ptr @calloc(i64 1, i64 %size)"),
+            _alloc("qd_alloc_zero_pages", "call noalias ptr @calloc(i64 1, i64 %size)"),
+            _ALLOC_ZERO,
             _RETAIN,
             _RELEASE,
             *(_raise(words) for words in RAISE_WIDTHS),
@@ -97,6 +100,28 @@ fill:
   store ptr %raw, ptr %raw.at
 {_count(1)}
   ret ptr %block
+none:
+  ret ptr null
+}}
+"""
+
+
+#: Small blocks are cleared by hand: `calloc` is slow where the system's allocator would have a block of the size at hand.
+_ALLOC_ZERO = f"""
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero(i64 %nbytes) nounwind {{
+  %small = icmp ult i64 %nbytes, {_SMALL_BYTES}
+  br i1 %small, label %clear, label %pages
+clear:
+  %block = call ptr @qd_alloc(i64 %nbytes)
+  %failed = icmp eq ptr %block, null
+  br i1 %failed, label %none, label %write
+write:
+  %data = getelementptr i8, ptr %block, i64 {abi.BLOCK_ALIGN}
+  call void @llvm.memset.p0.i64(ptr align {abi.BLOCK_ALIGN} %data, i8 0, i64 %nbytes, i1 false)
+  ret ptr %block
+pages:
+  %large = call ptr @qd_alloc_zero_pages(i64 %nbytes)
+  ret ptr %large
 none:
   ret ptr null
 }}
