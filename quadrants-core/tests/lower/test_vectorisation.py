@@ -71,7 +71,12 @@ def optimised(body: str, dtype: str = "f64", layout: str = "C", step: int = 1) -
 
 def optimised_text(body: str, dtype: str = "f64", layout: str = "C", step: int = 1, fp: str = "default") -> str:
     text = _LOOP.replace("FROM, TO", "%last, %minus" if step < 0 else "%zero, %n").replace("BODY", body)
-    text = text.replace('"f" 1 {', f'"f" 1 with {{fp="{fp}"}} {{').replace("LAYOUT", layout).replace("STEP", str(step)).replace("DTYPE", dtype)
+    text = (
+        text.replace('"f" 1 {', f'"f" 1 with {{fp="{fp}"}} {{')
+        .replace("LAYOUT", layout)
+        .replace("STEP", str(step))
+        .replace("DTYPE", dtype)
+    )
     program = module(text)
     lowered = lower_module(program)
     return codegen.optimise(lowered.full_text(driver(program, lowered.entry_symbol)), target=AVX2)
