@@ -29,6 +29,7 @@ PASSES: dict[str, tuple[FunctionPass, ...]] = {
     "if_convert": (if_convert.run, simplify.run),
     "bounds": (simplify.run, bounds.run, simplify.run),
     "version_loops": (simplify.run, bounds.run, simplify.run, version_loops.run, simplify.run),
+    "hoist_checks": (hoist_checks.run,),
     "reductions": (reductions.run,),
     "polls": (polls.run,),
     "ownership": (ownership.run,),

@@ -34,6 +34,7 @@ STAGES: dict[str, Sequence[FunctionPass]] = {
     "if_convert": (if_convert.run,),
     "bounds": (simplify.run, bounds.run),
     "version_loops": (simplify.run, bounds.run, version_loops.run),
+    "hoist_checks": (simplify.run, bounds.run, hoist_checks.run),
     "reductions": (reductions.run,),
     "polls": (expand_maps.run, polls.run),
     "ownership": (expand_maps.run, ownership.run),
@@ -64,7 +65,7 @@ def test_random_modules(seed: int, stage: str) -> None:
         check(random_sample(number), STAGES[stage])
 
 
-@pytest.mark.parametrize("stage", ["bounds", "version_loops", "pipeline"])
+@pytest.mark.parametrize("stage", ["bounds", "hoist_checks", "version_loops", "pipeline"])
 @pytest.mark.parametrize("seed", range(1000, 1030, 3))
 def test_random_indices(seed: int, stage: str) -> None:
     for number in range(seed, seed + 3):
@@ -94,7 +95,7 @@ def test_many_random_modules(stage: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stage", ["bounds", "version_loops", "pipeline"])
+@pytest.mark.parametrize("stage", ["bounds", "hoist_checks", "version_loops", "pipeline"])
 def test_many_random_indices(stage: str) -> None:
     for number in range(10_000, 10_300):
         check(affine_programs.program(number), STAGES[stage])

@@ -116,7 +116,7 @@ clear:
   %failed = icmp eq ptr %block, null
   br i1 %failed, label %none, label %write
 write:
-  %data = getelementptr i8, ptr %block, i64 {abi.BLOCK_ALIGN}
+  %data = getelementptr i8, ptr %block, i64 {abi.BLOCK_HEADER}
   call void @llvm.memset.p0.i64(ptr align {abi.BLOCK_ALIGN} %data, i8 0, i64 %nbytes, i1 false)
   ret ptr %block
 pages:

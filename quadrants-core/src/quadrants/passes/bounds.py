@@ -20,7 +20,7 @@ from quadrants.passes.context import PassContext
 from quadrants.passes.facts import Facts, constant
 from quadrants.passes.intervals import I64_RANGE, transfer
 from quadrants.passes.ranges import Edit, walk
-from quadrants.types import BOOL, I64
+from quadrants.types import BOOL, I64, Scalar
 
 PASS = "bounds"
 _ACCESSES = {"load": 1, "store": 2}
@@ -169,6 +169,23 @@ class _Prover:
             fits = facts.prove(top.minus(total)) and facts.prove(total.minus(bottom))
         return (lambda: op.attrs.update(nowrap=True)) if fits else None
 
+    def shift(self, op: Op, facts: Facts) -> Edit | None:
+        """A count that is proven to be less than the width is masked, which shows that to whoever lowers the shift."""
+        type = op.result.type
+        count = facts.interval(op.operands[1])
+        maker = facts.makers.get(op.operands[1])
+        if not isinstance(type, Scalar) or count is None or not (0 <= count.lo and count.hi < type.bits):
+            return None
+        if maker is not None and maker.name in ("const", "and"):
+            return None
+        return lambda: self.mask(op, type)
+
+    def mask(self, op: Op, type: Scalar) -> None:
+        limit = Op(OPS["const"], [], [Value(type)], {"value": type.bits - 1, "type": type}, [], op.loc)
+        masked = Op(OPS["and"], [op.operands[1], limit.result], [Value(type)], {}, [], op.loc)
+        op.operands[1] = masked.result
+        self.before.setdefault(op, []).extend((limit, masked))
+
     # Applying
 
     def rebuild(self, region: Region) -> None:
@@ -191,6 +208,8 @@ _RULES: dict[str, Callable[[_Prover, Op, Facts], Edit | None]] = {
     "cmp": _Prover.compare,
     "floordiv": _Prover.divide,
     "mod": _Prover.divide,
+    "shl": _Prover.shift,
+    "shr": _Prover.shift,
     **dict.fromkeys(_SUMS, _Prover.sum),
 }
 

@@ -10,7 +10,17 @@ from __future__ import annotations
 from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.ir.spec import verify
-from quadrants.passes import bounds, expand_maps, if_convert, ownership, polls, reductions, simplify, version_loops
+from quadrants.passes import (
+    bounds,
+    expand_maps,
+    hoist_checks,
+    if_convert,
+    ownership,
+    polls,
+    reductions,
+    simplify,
+    version_loops,
+)
 from quadrants.passes.context import FunctionPass, PassContext, PassOptions
 
 PASSES: tuple[FunctionPass, ...] = (
@@ -19,6 +29,7 @@ PASSES: tuple[FunctionPass, ...] = (
     if_convert.run,
     simplify.run,
     bounds.run,
+    hoist_checks.run,
     simplify.run,
     version_loops.run,
     simplify.run,

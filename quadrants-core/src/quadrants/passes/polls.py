@@ -14,12 +14,19 @@ from dataclasses import dataclass, field
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.passes.context import PassContext
-from quadrants.passes.structure import LOOPS, breaks_of, falls_through, new_label
+from quadrants.passes.structure import (
+    LOOPS,
+    SHORT,
+    breaks_of,
+    constant_turns,
+    falls_through,
+    integer_constants,
+    new_label,
+)
 from quadrants.types import I64, U64
 
 STRIP = 1 << 16
-#: A `for` of so few turns is unrolled, or as good as that.
-_SHORT = 16
+_SHORT = SHORT
 #: A call of a function with loops counts as so many turns.
 _CALL = 64
 _MAX_STEP = 1 << 32
@@ -31,7 +38,7 @@ def run(function: Function, context: PassContext) -> None:
         return
     if not any(op.name in LOOPS for op in function.body.walk()) or function.name in silent(context.module):
         return
-    poller = _Poller(function, looping(context.module))
+    poller = _Poller(function, looping(context.module), integer_constants(function))
     poller.measure(function.body)
     poller.start()
 
@@ -76,8 +83,8 @@ def looping(module: Module) -> set[str]:
 class _Poller:
     function: Function
     looping: set[str]
+    constants: dict[Value, int]
     builder: Builder = field(default_factory=lambda: Builder(Region()))
-    constants: dict[Value, object] = field(default_factory=dict)
     real: set[Op] = field(default_factory=set)  # loops that are not short
     counted: set[Op] = field(default_factory=set)  # ops that the counter runs through
     labels: dict[object, bool] = field(default_factory=dict)
@@ -87,8 +94,6 @@ class _Poller:
         """Find the loops, and the ops around them. Gives whether there is anything that takes long in the region."""
         long = False
         for op in region.ops:
-            if op.name == "const":
-                self.constants[op.result] = op.attrs["value"]
             inside = False
             for nested in op.regions:
                 inside |= self.measure(nested)
@@ -106,11 +111,8 @@ class _Poller:
 
     def turns(self, op: Op) -> int:
         """How many turns a `for` takes, if its bounds are constants; else very many."""
-        bounds = [self.constants.get(value) for value in op.operands[:3]]
-        start, stop, step = bounds
-        if isinstance(start, int) and isinstance(stop, int) and isinstance(step, int) and step:
-            return len(range(start, stop, step)) if abs(stop - start) < 1 << 60 else 1 << 60
-        return 1 << 60
+        turns = constant_turns(op, self.constants)
+        return 1 << 62 if turns is None else turns
 
     def start(self) -> None:
         self.label = new_label(self.function)
@@ -162,7 +164,7 @@ class _Poller:
             return counter
         start, stop, step = op.operands[:3]
         by = self.constants.get(step)
-        first, last = (stop, start) if isinstance(by, int) and by < 0 else (start, stop)
+        first, last = (stop, start) if by is not None and by < 0 else (start, stop)
         length = last if self.constants.get(first) == 0 else b.value("sub", last, first)
         turns = b.value("min", b.value("max", length, b.i64(0)), b.i64(STRIP))
         return b.value("add", counter, turns)
@@ -217,7 +219,7 @@ class _Poller:
         """Cut a loop that stands alone into strips, with a poll in front of all but the first."""
         start, stop, step = op.operands[:3]
         by = self.constants.get(step)
-        if self.function.scope.internal or not isinstance(by, int) or abs(by) > _MAX_STEP or self.turns(op) <= STRIP:
+        if self.function.scope.internal or by is None or abs(by) > _MAX_STEP or self.turns(op) <= STRIP:
             self.builder.region.ops.append(op)
             return
         b = self.builder

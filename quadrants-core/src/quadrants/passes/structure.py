@@ -5,7 +5,7 @@ Takes regions as they are; changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from quadrants.ir import Effect, Function, Op, Region, Value
@@ -13,6 +13,8 @@ from quadrants.ir import Effect, Function, Op, Region, Value
 #: Ops that a `break` or `continue` may name.
 LABELLED = frozenset({"block", "loop", "for"})
 LOOPS = frozenset({"loop", "for"})
+#: A `for` of so few turns is unrolled, or as good as that.
+SHORT = 16
 
 
 @dataclass(slots=True)
@@ -79,13 +81,21 @@ def use_counts(function: Function) -> dict[Value, int]:
     return counts
 
 
-def has_effect(op: Op) -> bool:
-    """Whether running an op does anything besides computing its results. Control flow is judged by its parts."""
-    if op.defn.effects & (Effect.WRITES | Effect.HOST):
-        return True
-    if op.can_raise:
-        return True
-    return any(has_effect(inner) for region in op.regions for inner in region.ops if not inner.defn.terminator)
+def integer_constants(function: Function) -> dict[Value, int]:
+    """The values that are integer constants."""
+    return {
+        op.result: value
+        for op in function.body.walk()
+        if op.name == "const" and isinstance(value := op.attrs["value"], int) and not isinstance(value, bool)
+    }
+
+
+def constant_turns(op: Op, constants: Mapping[Value, int]) -> int | None:
+    """How many turns a `for` takes, if its bounds are constants."""
+    start, stop, step = (constants.get(value) for value in op.operands[:3])
+    if start is None or stop is None or not step:
+        return None
+    return max(0, (stop - start + step - (1 if step > 0 else -1)) // step)
 
 
 def writes_memory(op: Op) -> bool:

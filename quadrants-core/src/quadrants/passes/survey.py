@@ -57,7 +57,8 @@ def _is_innermost(op: Op) -> bool:
 
 
 def _remaining(function: Function) -> list[Decision]:
-    """One decision a check or allocation and place; those outside of loops cost nothing worth telling, but allocations do."""
+    """One decision a check or allocation and place; those outside of loops cost nothing worth telling, but allocations
+    do."""
     found: dict[tuple[str, SourceLocation], Decision] = {}
     inside = {
         id(op) for loop in hot_ops(function.body) if loop.name in ("for", "loop") for op in hot_ops(loop.regions[0])

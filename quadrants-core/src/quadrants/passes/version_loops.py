@@ -19,7 +19,7 @@ from quadrants.ir.rewrite import clone_op
 from quadrants.passes.context import PassContext
 from quadrants.passes.guards import Guard, Plan, Range
 from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const, const, fits, plus
-from quadrants.passes.structure import definitions, mark_cold, size_of
+from quadrants.passes.structure import SHORT, constant_turns, definitions, integer_constants, mark_cold, size_of
 from quadrants.types import I64
 
 PASS = "version_loops"
@@ -31,7 +31,7 @@ _MAX_GROWTH = 2400
 def run(function: Function, context: PassContext) -> None:
     """Version the loop nests of one function."""
     if context.options.version_loops and context.options.bounds_checks:
-        _Versioner(function, context, definitions(function)).region(function.body)
+        _Versioner(function, context, definitions(function), integer_constants(function)).region(function.body)
 
 
 @dataclass(slots=True)
@@ -39,6 +39,7 @@ class _Versioner:
     function: Function
     context: PassContext
     makers: dict[Value, Op]
+    constants: dict[Value, int]
     growth: int = 0
 
     def region(self, region: Region) -> None:
@@ -57,7 +58,8 @@ class _Versioner:
         """What stands for a loop: itself, or the guard and both versions."""
         size = size_of(loop.regions[0])
         plan = None
-        if size <= _MAX_NEST and self.growth + size <= _MAX_GROWTH:
+        short = (constant_turns(loop, self.constants) or SHORT + 1) <= SHORT
+        if not short and size <= _MAX_NEST and self.growth + size <= _MAX_GROWTH:
             plan = _Planner(loop, self.makers).plan()
         if plan is None:
             self.region(loop.regions[0])
