@@ -18,7 +18,7 @@ help:
 	@echo "make test         lint, types and the quick tests"
 	@echo "make test-all     every test, on every Python from 3.11 to 3.13 that is found"
 	@echo "make lint         ruff and mypy"
-	@echo "make docs         the generated pages (error codes, API reference)"
+	@echo "make docs         the generated pages and parts: error codes, API reference, lists, stages"
 	@echo "make bench-peers  the paired comparison with other compilers"
 	@echo "make clean        remove environments, caches and build products"
 
@@ -60,6 +60,8 @@ test-all: lint
 docs: $(STAMP)
 	$(PY) tools/error_pages.py
 	$(PY) tools/api_pages.py
+	$(PY) tools/doc_lists.py
+	$(PY) tools/stage_pages.py
 
 bench-peers: $(PEERS)
 	$(PY) -m benchmarks.peers

@@ -29,10 +29,10 @@ MODULES = (
 
 
 def public_names(module: types.ModuleType) -> list[str]:
-    """The names a module offers: its `__all__`, or what it defines itself."""
+    """The names a module offers: its `__all__` and what it loads when it is named, or what it defines itself."""
     listed = getattr(module, "__all__", None)
     if listed is not None:
-        return sorted(listed)
+        return sorted({*listed, *getattr(module, "_HOMES", ())})
     own = (name for name, value in vars(module).items() if getattr(value, "__module__", None) == module.__name__)
     return sorted(name for name in own if not name.startswith("_"))
 
@@ -76,6 +76,17 @@ def members(cls: type) -> list[str]:
     return [*rows, ""] if rows else []
 
 
+def dispatcher_page() -> str:
+    """The page of compiled functions: what `@njit` makes has its methods on several classes."""
+    cls = importlib.import_module("quadrants.api.dispatcher").Dispatcher
+    rows = {row for base in cls.__mro__ if base.__module__.startswith("quadrants") for row in members(base) if row}
+    text = (
+        "What `@quadrants.njit` makes. It is called like the function; keywords, defaults, `__name__`, `__doc__` and the "
+        "signature are the function's own. It pickles, works as a method, and `py_func` is the function itself."
+    )
+    return "\n".join(["# Compiled functions", "", text, "", *sorted(rows, key=str.lower)]) + "\n"
+
+
 def page(name: str) -> str:
     """The page of one module."""
     module = importlib.import_module(name)
@@ -92,7 +103,8 @@ def main(arguments: list[str]) -> int:
     out.mkdir(parents=True, exist_ok=True)
     for name in MODULES:
         (out / f"{name}.md").write_text(page(name), encoding="utf-8")
-    rows = "".join(f"- [`{name}`]({name}.md)\n" for name in MODULES)
+    (out / "compiled-functions.md").write_text(dispatcher_page(), encoding="utf-8")
+    rows = "- [Compiled functions](compiled-functions.md)\n" + "".join(f"- [`{name}`]({name}.md)\n" for name in MODULES)
     (out / "index.md").write_text(
         f"# API reference\n\nWritten by `make docs` from the docstrings.\n\n{rows}", encoding="utf-8"
     )

@@ -1,0 +1,128 @@
+"""Write the lists in `docs/` that come from the compiler's tables: builtins, modules, NumPy functions, options.
+
+A list stands between `<!-- name -->` and `<!-- end -->`. With `--check`, say which pages are not current and fail.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from quadrants.api.settings import OPTIONS
+from quadrants.infer import attributes, builtins, numpy_arrays, ufuncs
+from quadrants.library.registry import TABLE
+
+DOCS = Path(__file__).resolve().parent.parent / "docs"
+PAGES = ("language.md", "arrays.md")
+_LIST = re.compile(r"<!-- (?P<name>\w+) -->\n.*?<!-- end -->", re.DOTALL)
+
+#: Modules of the library -> what their functions are about.
+TOPICS = {
+    "creation": "Creation",
+    "shaping": "Shape, joining",
+    "diagonals": "Diagonals, triangles",
+    "reductions": "Reductions, scans",
+    "nanreductions": "Reductions without nan",
+    "statistics": "Statistics",
+    "sorting": "Sorting",
+    "searching": "Searching, counting, sets",
+    "indexing": "Indexing",
+    "products": "Products",
+    "signals": "Differences, convolution, interpolation",
+    "comparing": "Comparison",
+    "rounding": "Rounding",
+}
+
+
+def words(names: Iterable[str], title: str = "") -> str:
+    """Names as code, in order, wrapped, behind a title in bold."""
+    head = f"**{title}**: " if title else ""
+    return textwrap.fill(head + ", ".join(f"`{name}`" for name in sorted(set(names))), 130, break_on_hyphens=False)
+
+
+def named(prefix: str) -> dict[str, list[str]]:
+    """The library's names under a prefix, by the module that has them."""
+    found: dict[str, list[str]] = {}
+    for key, target in TABLE.items():
+        if key.startswith(prefix):
+            found.setdefault(target.split(":")[0].rpartition(".")[2], []).append(key.removeprefix(prefix))
+    return found
+
+
+def numpy_list() -> str:
+    """NumPy's functions, by topic."""
+    native = {getattr(function, "__name__", str(function)) for function in numpy_arrays.NUMPY}
+    topics = {"Creation, conversion (in the compiler)": native}
+    topics["Element-wise, with `out=` and `dtype=`"] = {
+        getattr(function, "__name__", str(function)) for function in ufuncs.UFUNCS
+    }
+    for module, names in named("numpy:").items():
+        topics.setdefault(TOPICS.get(module, module.capitalize()), set()).update(names)
+    topics["`np.linalg`"] = {name for names in named("numpy.linalg:").values() for name in names}
+    count = sum(map(len, topics.values()))
+    parts = [words(names, topic) for topic, names in topics.items()]
+    return f"{count} functions of NumPy:\n\n" + "\n\n".join(parts)
+
+
+def methods_list() -> str:
+    return words([*numpy_arrays.METHODS, *(name for names in named("ndarray.").values() for name in names)])
+
+
+def modules_list() -> str:
+    """The functions of `math`, `cmath` and so on."""
+    names = sorted({key.partition(":")[0] for key in TABLE} - {"numpy", "numpy.linalg", "builtins"})
+    parts = []
+    for module in names:
+        if not module.startswith("ndarray"):
+            parts.append(words((n for found in named(f"{module}:").values() for n in found), f"`{module}`"))
+    operator = {f.__name__.strip("_") for f in builtins.BUILTINS if getattr(f, "__module__", "") == "_operator"}
+    if operator:
+        parts.append(words(operator, "`operator`"))
+    return "\n\n".join(parts)
+
+
+def builtins_list() -> str:
+    own = {f.__name__ for f in builtins.BUILTINS if getattr(f, "__module__", "") == "builtins"}
+    return words(own | {key.removeprefix("builtins:") for key in TABLE if key.startswith("builtins:")})
+
+
+def options_list() -> str:
+    rows = "\n".join(f"| `{name}` | {text} |" for name, text in OPTIONS.items())
+    return f"| option of `@qd.njit` | |\n|---|---|\n{rows}"
+
+
+LISTS: dict[str, Callable[[], str]] = {
+    "builtins": builtins_list,
+    "modules": modules_list,
+    "options": options_list,
+    "numpy": numpy_list,
+    "methods": methods_list,
+    "attributes": lambda: words(attributes._ARRAY),
+}
+
+
+def filled(text: str) -> str:
+    """A page with its lists as they are now."""
+    return _LIST.sub(lambda m: f"<!-- {m['name']} -->\n{LISTS[m['name']]()}\n<!-- end -->", text)
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for name in PAGES:
+        path = DOCS / name
+        text = path.read_text(encoding="utf-8")
+        if filled(text) != text:
+            stale.append(name)
+            if "--check" not in arguments:
+                path.write_text(filled(text), encoding="utf-8")
+    print(
+        "\n".join(f"docs/{name}: lists {'are not current' if '--check' in arguments else 'written'}" for name in stale)
+    )
+    return 1 if stale and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
