@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from library.modes import DTYPES, check, layouts, sample
 
-from quadrants.library import indexing, searching, sequences
+from quadrants.library import indexing, sequences
 
 A = sample(np.dtype(float), (3, 4))
 T = sample(np.dtype(float), (2, 3, 4))
@@ -208,10 +208,22 @@ def test_sequences():
 @given(st.integers(-50, 50), st.integers(-50, 50), st.integers(-7, 7).filter(bool), st.integers(-9, 9))
 def test_sum_of_range_and_membership(start, stop, step, item):
     assert sequences.sum_of_range(start, stop, step, 5) == sum(range(start, stop, step), 5)
-    assert searching.in_range(item, start, stop, step) is (item in range(start, stop, step))
-    assert searching.in_range(item + 0.5, start, stop, step) is False
+    assert sequences.in_range(item, start, stop, step) is (item in range(start, stop, step))
+    assert sequences.in_range(item + 0.5, start, stop, step) is False
 
 
 def test_contains():
-    assert searching.contains(A, A[1, 2]) and not searching.contains(A, 99.0)
-    assert not searching.contains(np.array([np.nan]), np.nan)
+    assert sequences.contains(A, A[1, 2]) and not sequences.contains(A, 99.0)
+    assert not sequences.contains(np.array([np.nan]), np.nan)
+
+
+@given(st.integers(-(2**63) + 1, 2**63 - 1), st.floats())
+def test_methods_of_numbers(n, x):
+    assert sequences.bit_length(n) == n.bit_length() and sequences.bit_count(n) == n.bit_count()
+    assert sequences.is_integer(x) is x.is_integer()
+
+
+def test_methods_of_tuples():
+    assert sequences.count_in((1, 2, 1.0), 1) == 2 and sequences.index_in((1, 2), 2) == 1
+    with pytest.raises(ValueError, match="not in tuple"):
+        sequences.index_in((1, 2), 3)

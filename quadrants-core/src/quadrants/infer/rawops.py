@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from quadrants.infer.emitter import Emitter, scalar_type
-from quadrants.infer.values import Abstract, Arr, Const, Num
+from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
 from quadrants.types import F64, I64, PYFLOAT, PYINT, Scalar
 
@@ -54,6 +54,11 @@ def _store(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Const(None)
 
 
+def _is_known(value: Abstract) -> bool:
+    """Whether a value is a constant, or a tuple of constants."""
+    return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
+
+
 #: The function of `raw` itself -> its emitter.
 RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingProxyType(
     {
@@ -64,6 +69,7 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.wrap: lambda w, args, keywords: Num(PYINT, w.cast(args[0], PYINT)),
         raw.bits: lambda w, args, keywords: Num(PYINT, w.b.value("bitcast", w.cast(args[0], F64), type=I64)),
         raw.from_bits: lambda w, args, keywords: Num(PYFLOAT, w.b.value("bitcast", w.cast(args[0], I64), type=F64)),
+        raw.known: lambda w, args, keywords: Const(_is_known(args[0])),
         raw.strict: lambda w, args, keywords: Const(w.options.fp == "strict"),
         raw.load: _load,
         raw.store: _store,

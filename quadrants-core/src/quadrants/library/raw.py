@@ -156,6 +156,11 @@ def ctz(n):
     return (n & -n).bit_length() - 1 if n else 64
 
 
+def known(x):
+    """Whether the value is a constant at compile time."""
+    return True
+
+
 def strict():
     """Whether floating-point operations must keep their order (`fp="strict"`); known at compile time."""
     return True

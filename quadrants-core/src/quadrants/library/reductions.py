@@ -30,6 +30,8 @@ from quadrants.library.support import (
 
 def reduce(row, a, axis, keepdims, dtype, *extra):
     """`row(line, dtype, *extra)` of every line along the axis, or of all elements in any order."""
+    if not raw.known(axis):
+        return reduce_at(row, a, checked_axis(axis, a.ndim), 0, keepdims, dtype, *extra)
     if axis is None:
         return whole(row(flat(a), dtype, *extra), a.ndim, keepdims)
     if isinstance(axis, tuple):
@@ -39,6 +41,13 @@ def reduce(row, a, axis, keepdims, dtype, *extra):
         axes = (checked_axis(axis, a.ndim),)
         lines = axis_last(a, axes[0])
     return shaped(each_line(row, lines, dtype, *extra), a.shape, axes, keepdims)
+
+
+def reduce_at(row, a, axis, k, keepdims, dtype, *extra):
+    """As `reduce`, along an axis from k on that is only known when it runs: one branch for each."""
+    if k == a.ndim - 1 or axis == k:
+        return reduce(row, a, k, keepdims, dtype, *extra)
+    return reduce_at(row, a, axis, k + 1, keepdims, dtype, *extra)
 
 
 def whole(value, ndim, keepdims):
@@ -92,12 +101,21 @@ def across(pick, a, axis, dtype, start):
 
 def by_rows(row, pick, a, axis, keepdims, dtype, inner_dtype, start):
     """As `reduce`, by whole rows (`across`) where that is the order in memory; `start` is the result for no elements."""
+    if not raw.known(axis):
+        return by_rows_at(row, pick, a, checked_axis(axis, a.ndim), 0, keepdims, dtype, inner_dtype, start)
     if axis is not None and not isinstance(axis, tuple) and a.ndim > 1 and a.flags.c_contiguous:
         front = checked_axis(axis, a.ndim)
         if front < a.ndim - 1:
             result = converted(across(pick, a, front, inner_dtype, start), dtype)
             return shaped(result, a.shape, (front,), keepdims)
     return reduce(row, a, axis, keepdims, dtype)
+
+
+def by_rows_at(row, pick, a, axis, k, keepdims, dtype, inner_dtype, start):
+    """As `by_rows`, along an axis from k on that is only known when it runs."""
+    if k == a.ndim - 1 or axis == k:
+        return by_rows(row, pick, a, k, keepdims, dtype, inner_dtype, start)
+    return by_rows_at(row, pick, a, axis, k + 1, keepdims, dtype, inner_dtype, start)
 
 
 def add(x, y):
@@ -219,6 +237,8 @@ def cumprod(a, axis=None, dtype=None, out=None):
 
 def accumulate(pick, a, axis, dtype):
     """Running results of `pick` along the axis, or over all elements in C order."""
+    if not raw.known(axis):
+        return accumulate_at(pick, a, checked_axis(axis, a.ndim), 0, dtype)
     if axis is None:
         source = a if a.ndim == 1 else a.reshape(-1)
         out = np.empty(source.shape, dtype)
@@ -231,6 +251,13 @@ def accumulate(pick, a, axis, dtype):
     for index in np.ndindex(lines.shape[:-1]):
         scan(pick, lines[index], targets[index], dtype)
     return out
+
+
+def accumulate_at(pick, a, axis, k, dtype):
+    """As `accumulate`, along an axis from k on that is only known when it runs."""
+    if k == a.ndim - 1 or axis == k:
+        return accumulate(pick, a, k, dtype)
+    return accumulate_at(pick, a, axis, k + 1, dtype)
 
 
 def scan(pick, a, out, dtype):

@@ -9,21 +9,6 @@ from quadrants.library.sorting import less, sort_line
 from quadrants.library.support import as_array, checked_axis, deliver, drop, flat
 
 
-def contains(a, item):
-    """`item in a`."""
-    for index in np.ndindex(a.shape):
-        if a[index] == item:
-            return True
-    return False
-
-
-def in_range(item, start, stop, step):
-    """`item in range(start, stop, step)` of an integer or a float with a whole value."""
-    if step > 0:
-        return start <= item and item < stop and (item - start) % step == 0
-    return stop < item and item <= start and (start - item) % -step == 0
-
-
 def count_true(a):
     count = 0
     for index in np.ndindex(a.shape):

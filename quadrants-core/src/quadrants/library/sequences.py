@@ -1,4 +1,4 @@
-"""Python's `sum`, `min`, `max`, `any` and `all` over the items of an array or a range."""
+"""Python's `sum`, `min`, `max`, `any`, `all` and `in` over arrays and ranges; methods of tuples and numbers."""
 
 from __future__ import annotations
 
@@ -58,3 +58,64 @@ def all_of_array(a):
         if not a[i]:
             return False
     return True
+
+
+def contains(a, item):
+    """`item in a`."""
+    for index in np.ndindex(a.shape):
+        if a[index] == item:
+            return True
+    return False
+
+
+def in_range(item, start, stop, step):
+    """`item in range(start, stop, step)` of an integer or a float with a whole value."""
+    if step > 0:
+        return start <= item and item < stop and (item - start) % step == 0
+    return stop < item and item <= start and (start - item) % -step == 0
+
+
+def flat_copy(a):
+    """`a.flat`: the elements in C order, as a view where that can be."""
+    return a.reshape(-1)
+
+
+def count_in(items, value):
+    """`items.count(value)` of a tuple."""
+    count = 0
+    for item in items:
+        if item == value:
+            count += 1
+    return count
+
+
+def index_in(items, value):
+    """`items.index(value)` of a tuple."""
+    place = 0
+    for item in items:
+        if item == value:
+            return place
+        place += 1
+    raise ValueError("tuple.index(x): x not in tuple")
+
+
+def bit_length(n):
+    """`n.bit_length()`: the bits of the absolute value."""
+    return 64 - raw.clz(abs(n))
+
+
+def bit_count(n):
+    """`n.bit_count()`: the ones in the absolute value."""
+    left = abs(n)
+    count = 0
+    while left != 0:
+        left &= left - 1
+        count += 1
+    return count
+
+
+def is_integer(x):
+    """`x.is_integer()`."""
+    if isinstance(x, int):
+        return True
+    return x - x == 0.0 and raw.floor(x) == x

@@ -1,6 +1,8 @@
-"""Sorting of lines: a stable merge sort on insertion-sorted runs. nan sorts last, as in NumPy.
+"""Sorting of lines. nan sorts last, as in NumPy; every sort is stable.
 
-`sort_line` sorts a 1-D array in place; `argsort_line` gives the order. Both are stable and take n log n steps always.
+`sort_line` sorts a 1-D array in place; `argsort_line` gives the order. Real numbers become int64 keys of the same order,
+sorted by insertion if they are few, else by their digits (radix sort: no comparisons, time in proportion to n). Complex
+numbers are merge sorted.
 """
 
 from __future__ import annotations
@@ -11,7 +13,10 @@ from quadrants.library import raw
 from quadrants.library.kernels import before
 from quadrants.library.support import as_array, axis_last, checked_axis
 
-RUN = 16
+RUN = 8
+FEW = 96
+LOW_BITS = 0x7FFFFFFFFFFFFFFF
+TOP_BIT = -0x8000000000000000
 
 
 def less(x, y):
@@ -43,17 +48,181 @@ def complex_less(x, y):
     return False
 
 
+def key_of(x):
+    """The int64 that sorts as the real number does; -0.0 comes before 0.0."""
+    kind = x.dtype.kind
+    if kind == "f":
+        if x != x:
+            return LOW_BITS
+        bits = raw.bits(x)
+        # Negative floats grow as their bits, read as an integer, fall.
+        return bits ^ ((bits >> 63) & LOW_BITS)
+    if kind == "u":
+        return raw.wrap(int(x)) ^ TOP_BIT
+    return int(x)
+
+
+def value_of(key, dtype):
+    """The number of the dtype that has this key."""
+    if dtype.kind == "f":
+        return dtype.type(raw.from_bits(key ^ ((key >> 63) & LOW_BITS)))
+    if dtype.kind == "u":
+        return np.int64(key ^ TOP_BIT).astype(dtype)
+    return dtype.type(key)
+
+
 def sort_line(a):
+    """Sorts a row in place."""
+    if a.dtype.kind == "c":
+        merge_sort(a)
+    else:
+        n = a.shape[0]
+        keys = np.empty(n, np.int64)
+        for i in range(n):
+            raw.store(key_of(raw.load(a, i)), keys, i)
+        ordered = sort_keys(keys)
+        for i in range(n):
+            raw.store(value_of(raw.load(ordered, i), a.dtype), a, i)
+
+
+def argsort_line(a, order):
+    """Writes into `order` the indices that sort the row."""
+    n = a.shape[0]
+    for i in range(n):
+        raw.store(i, order, i)
+    if a.dtype.kind == "c":
+        insertion_argsort(a, order)
+    else:
+        keys = np.empty(n, np.int64)
+        zero = a.dtype.type(0)
+        for i in range(n):
+            # Adding zero turns -0.0 into 0.0: the two are equal, and keep their order.
+            x = raw.load(a, i)
+            raw.store(key_of(x + zero if a.dtype.kind == "f" else x), keys, i)
+        ordered = argsort_keys(keys, order)
+        for i in range(n):
+            raw.store(raw.load(ordered, i), order, i)
+
+
+def digit(key, place):
+    """One of the eight digits of a key, in the order of signed numbers."""
+    flip = 128 if place == 7 else 0
+    return ((key >> (8 * place)) & 255) ^ flip
+
+
+def digit_counts(keys):
+    """How many keys have each digit at each place."""
+    counts = np.zeros(2048, np.int64)
+    for i in range(keys.shape[0]):
+        key = raw.load(keys, i)
+        for place in range(8):
+            at = 256 * place + digit(key, place)
+            raw.store(raw.load(counts, at) + 1, counts, at)
+    return counts
+
+
+def starts_of(counts, place):
+    """Replaces the counts at a place by where each digit's keys go."""
+    total = 0
+    for at in range(256 * place, 256 * place + 256):
+        count = raw.load(counts, at)
+        raw.store(total, counts, at)
+        total += count
+
+
+def sort_keys(keys):
+    """The keys in order: in the same array, or in another."""
+    n = keys.shape[0]
+    if n <= FEW:
+        for i in range(1, n):
+            x = raw.load(keys, i)
+            j = i - 1
+            while j >= 0 and x < raw.load(keys, j):
+                raw.store(raw.load(keys, j), keys, j + 1)
+                j -= 1
+            raw.store(x, keys, j + 1)
+        return keys
+    counts = digit_counts(keys)
+    spare = np.empty(n, np.int64)
+    for place in range(8):
+        if raw.load(counts, 256 * place + digit(raw.load(keys, 0), place)) < n:
+            starts_of(counts, place)
+            for i in range(n):
+                key = raw.load(keys, i)
+                at = 256 * place + digit(key, place)
+                target = raw.load(counts, at)
+                raw.store(target + 1, counts, at)
+                raw.store(key, spare, target)
+            keys, spare = spare, keys
+    return keys
+
+
+def argsort_keys(keys, order):
+    """`order` rearranged as the keys sort: in the same array, or in another."""
+    n = keys.shape[0]
+    if n <= FEW:
+        insertion_argsort_keys(keys, order)
+        return order
+    counts = digit_counts(keys)
+    spare_keys = np.empty(n, np.int64)
+    places = np.empty(n, np.int64)
+    spare_places = np.empty(n, np.int64)
+    places[:] = order
+    for place in range(8):
+        if raw.load(counts, 256 * place + digit(raw.load(keys, 0), place)) < n:
+            starts_of(counts, place)
+            for i in range(n):
+                key = raw.load(keys, i)
+                at = 256 * place + digit(key, place)
+                target = raw.load(counts, at)
+                raw.store(target + 1, counts, at)
+                raw.store(key, spare_keys, target)
+                raw.store(raw.load(places, i), spare_places, target)
+            keys, spare_keys = spare_keys, keys
+            places, spare_places = spare_places, places
+    return places
+
+
+def insertion_argsort_keys(keys, order):
+    for i in range(1, keys.shape[0]):
+        x = raw.load(keys, i)
+        j = i - 1
+        while j >= 0 and x < raw.load(keys, j):
+            raw.store(raw.load(keys, j), keys, j + 1)
+            raw.store(raw.load(order, j), order, j + 1)
+            j -= 1
+        raw.store(x, keys, j + 1)
+        raw.store(i, order, j + 1)
+
+
+def insertion_argsort(a, order):
+    """The order of a row of complex numbers, by binary insertion."""
+    for i in range(1, a.shape[0]):
+        x = raw.load(a, i)
+        low = 0
+        high = i
+        while low < high:
+            middle = (low + high) // 2
+            if less(x, raw.load(a, raw.load(order, middle))):
+                high = middle
+            else:
+                low = middle + 1
+        for j in range(i, low, -1):
+            raw.store(raw.load(order, j - 1), order, j)
+        raw.store(i, order, low)
+
+
+def merge_sort(a):
+    """Sorts a row of complex numbers."""
     n = a.shape[0]
     for start in range(0, n, RUN):
         insertion_sort(a, start, min(start + RUN, n))
-    if n > RUN:
-        spare = np.empty(n, a.dtype)
-        width = RUN
-        while width < n:
-            for start in range(0, n - width, 2 * width):
-                merge(a, spare, start, start + width, min(start + 2 * width, n))
-            width *= 2
+    spare = np.empty(n, a.dtype)
+    width = RUN
+    while width < n:
+        for start in range(0, n - width, 2 * width):
+            merge(a, spare, start, start + width, min(start + 2 * width, n))
+        width *= 2
 
 
 def insertion_sort(a, start, stop):
@@ -68,8 +237,6 @@ def insertion_sort(a, start, stop):
 
 def merge(a, spare, start, middle, stop):
     """Merges two sorted neighbours; the left one waits in `spare`."""
-    if not less(raw.load(a, middle), raw.load(a, middle - 1)):
-        return
     for i in range(start, middle):
         raw.store(raw.load(a, i), spare, i)
     i = start
@@ -87,55 +254,6 @@ def merge(a, spare, start, middle, stop):
         k += 1
     while i < middle:
         raw.store(raw.load(spare, i), a, k)
-        i += 1
-        k += 1
-
-
-def argsort_line(a, order):
-    """Writes into `order` the indices that sort the row."""
-    n = a.shape[0]
-    for i in range(n):
-        raw.store(i, order, i)
-    for start in range(0, n, RUN):
-        insertion_argsort(a, order, start, min(start + RUN, n))
-    if n > RUN:
-        spare = np.empty(n, np.int64)
-        width = RUN
-        while width < n:
-            for start in range(0, n - width, 2 * width):
-                argmerge(a, order, spare, start, start + width, min(start + 2 * width, n))
-            width *= 2
-
-
-def insertion_argsort(a, order, start, stop):
-    for i in range(start + 1, stop):
-        at = raw.load(order, i)
-        x = raw.load(a, at)
-        j = i - 1
-        while j >= start and less(x, raw.load(a, raw.load(order, j))):
-            raw.store(raw.load(order, j), order, j + 1)
-            j -= 1
-        raw.store(at, order, j + 1)
-
-
-def argmerge(a, order, spare, start, middle, stop):
-    for i in range(start, middle):
-        raw.store(raw.load(order, i), spare, i)
-    i = start
-    j = middle
-    k = start
-    while i < middle and j < stop:
-        left = raw.load(spare, i)
-        right = raw.load(order, j)
-        if less(raw.load(a, right), raw.load(a, left)):
-            raw.store(right, order, k)
-            j += 1
-        else:
-            raw.store(left, order, k)
-            i += 1
-        k += 1
-    while i < middle:
-        raw.store(raw.load(spare, i), order, k)
         i += 1
         k += 1
 
