@@ -13,6 +13,7 @@ from quadrants.ir.spec import verify
 from quadrants.passes import (
     bounds,
     expand_maps,
+    hoist_checks,
     if_convert,
     ownership,
     pipeline,

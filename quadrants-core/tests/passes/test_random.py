@@ -17,6 +17,7 @@ from quadrants.ir.text import print_module
 from quadrants.passes import (
     bounds,
     expand_maps,
+    hoist_checks,
     if_convert,
     ownership,
     pipeline,
