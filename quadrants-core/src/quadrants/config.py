@@ -125,6 +125,7 @@ class Config(Enum):
     DEBUG = Setting(
         "DEBUG", parse_bool, False, "exact state at errors, overflow of integers raises, bounds checks everywhere"
     )
+    PERF = Setting("PERF", parse_bool, False, "tell profilers where compiled code is, by /tmp/perf-<pid>.map")
     LOG = Setting("LOG", parse_level, "warning", f"what to log: {', '.join(_LEVELS)}")
 
     @property

@@ -19,6 +19,7 @@ def test_defaults() -> None:
         "NATIVE_CALL": True,
         "ISA": "",
         "NUM_THREADS": None,
+        "PERF": False,
         "BOUNDS_CHECK": True,
         "DEBUG": False,
         "LOG": "warning",

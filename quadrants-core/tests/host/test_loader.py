@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from quadrants.host import elf, loader, monitor, relocate
+from quadrants.host import elf, loader, relocate
 from quadrants.host.codegen import compile_ir
 from quadrants.host.elf import BadObject, Machine
 from quadrants.host.os import system
@@ -310,7 +310,7 @@ def test_perf_map(data: bytes) -> None:
     )
     import os
 
-    environment = {**os.environ, monitor._PERF: "1"}
+    environment = {**os.environ, "QUADRANTS_PERF": "1"}
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", program], input=data, env=environment, capture_output=True, check=True
     )

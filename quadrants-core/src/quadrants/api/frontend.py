@@ -62,14 +62,16 @@ class FrontEnd:
 def run(request: Request) -> FrontEnd:
     """All of the front end."""
     options = request.options
-    typed = infer_module(request.function, request.param_types, _infer_options(options))
+    typed = infer_module(request.function, request.param_types, _infer_options(options), _dynamic(request.dynamic))
     result = typed.result_type
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
     decisions = pipeline.run(typed.module, PassOptions(bounds_checks=options.boundscheck))
     lowered = lower_module(typed.module, LowerOptions(native_f16=host_target().native_f16, holds_gil=not options.nogil))
-    refs = (*map(_ref, typed.dependencies), *_absent_globals(request.function, typed.dependencies))
-    hidden = tuple(_find(array, refs) for array in typed.hidden)
+    numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}
+    named = [_ref(dependency, dependency.place in numbers) for dependency in typed.dependencies]
+    refs = (*named, *_absent_globals(request.function, typed.dependencies))
+    hidden = tuple(_find(value, typed.dependencies) for value in typed.hidden)
     sources = [_source(at, refs) for at in hidden]
     live = {at[0] for at, source in zip(hidden, sources) if source is not Source.OBJECT}
     watched = [ref for index, ref in enumerate(refs) if index not in live]
@@ -84,7 +86,8 @@ def run(request: Request) -> FrontEnd:
         direct=not request.function.__code__.co_kwonlyargcount,
         nogil=options.nogil,
         recursive=any(f.attrs.get("recursive") for f in typed.module.functions.values()),
-        calls_python=any(op.name in _RUNS_PYTHON for f in typed.module.functions.values() for op in f.body.walk()),
+        calls_python=_has_op(typed.module, _RUNS_PYTHON),
+        pin=_has_op(typed.module, ("pycall",)),
         native=native_call_supported(),
     )
     entry = emit_entry(spec)
@@ -101,16 +104,25 @@ def run(request: Request) -> FrontEnd:
     )
 
 
+def _has_op(module: Module, names: tuple[str, ...]) -> bool:
+    return any(op.name in names for function in module.functions.values() for op in function.body.walk())
+
+
 def _infer_options(options: Options) -> InferOptions:
     return InferOptions(options.fp, options.boundscheck, options.debug, options.numerics.division)
 
 
-def _ref(dependency: Dependency) -> Ref:
+def _dynamic(refs: Iterable[Ref]) -> frozenset[tuple[int, str]]:
+    """The places of what changes often, as inference knows them."""
+    return frozenset((id(ref.cell), "") if isinstance(ref, CellRef) else (id(ref.namespace), ref.name) for ref in refs)
+
+
+def _ref(dependency: Dependency, live: bool) -> Ref:
     """A dependency of inference, as the cache knows it."""
     if dependency.cell is not None:
-        return CellRef(dependency.cell)
+        return CellRef(dependency.cell, live)
     assert dependency.namespace is not None
-    return GlobalRef(dependency.namespace, dependency.name)
+    return GlobalRef(dependency.namespace, dependency.name, live)
 
 
 def _absent_globals(function: types.FunctionType, dependencies: Iterable[Dependency]) -> list[Ref]:
@@ -133,13 +145,17 @@ def names_in(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(names_in, inner))
 
 
-def _find(array: np.ndarray, refs: Sequence[Ref]) -> HiddenAt:
-    """The dependency that holds an array, and the way to it through tuples."""
-    for index, ref in enumerate(refs):
-        path = _path(ref.value, array)
+def _find(hidden: np.ndarray | Dependency, dependencies: Sequence[Dependency]) -> HiddenAt:
+    """The dependency that holds a hidden argument, and the way to it through tuples."""
+    path: tuple[int, ...] | None
+    for index, dependency in enumerate(dependencies):
+        if isinstance(hidden, Dependency):
+            path = () if dependency.place == hidden.place else None
+        else:
+            path = _path(dependency.value, hidden)
         if path is not None:
             return index, path
-    raise InternalError(Code.INTERNAL, "a global array is in no dependency")
+    raise InternalError(Code.INTERNAL, "a hidden argument is in no dependency")
 
 
 def _path(value: object, array: np.ndarray) -> tuple[int, ...] | None:
@@ -156,6 +172,8 @@ def _source(at: HiddenAt, refs: Sequence[Ref]) -> Source:
     """How a hidden argument is found at a call: by its name, unless it is in a tuple or has several names."""
     index, path = at
     value = refs[index].value
+    if refs[index].live:
+        return Source.CELL if isinstance(refs[index], CellRef) else Source.GLOBAL
     if path or sum(ref.value is value for ref in refs) > 1:
         return Source.OBJECT
     return Source.CELL if isinstance(refs[index], CellRef) else Source.GLOBAL

@@ -28,7 +28,7 @@ def load(data: bytes, resolve: Resolver) -> dict[str, int]:
     parsed = elf.parse(data)
     image = _Image(parsed, resolve)
     exported = image.load(_arena())
-    monitor.register(data, parsed, image.addresses, exported)
+    monitor.register(parsed, image.addresses, exported)
     return exported
 
 

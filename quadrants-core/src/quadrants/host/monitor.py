@@ -1,7 +1,4 @@
-"""Tells profilers and debuggers about loaded code: perf's map file, gdb's JIT interface.
-
-Both are off unless asked for: QUADRANTS_PERF=1 appends to /tmp/perf-<pid>.map, QUADRANTS_GDB=1 registers objects with gdb.
-"""
+"""Tells profilers about loaded code: with QUADRANTS_PERF=1, by perf's map file /tmp/perf-<pid>.map."""
 
 from __future__ import annotations
 
@@ -9,15 +6,15 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 
+from quadrants import config
 from quadrants.host.elf import ElfObject
 
-_PERF = "QUADRANTS_PERF"
 _lock = threading.Lock()
 
 
-def register(data: bytes, parsed: ElfObject, addresses: Sequence[int], exported: Mapping[str, int]) -> None:
-    """Announce a loaded object, if the environment asks for it."""
-    if os.environ.get(_PERF) == "1":
+def register(parsed: ElfObject, addresses: Sequence[int], exported: Mapping[str, int]) -> None:
+    """Announce a loaded object, if the settings ask for it."""
+    if config.get(config.Config.PERF):
         _write_perf_map(parsed, addresses, exported)
 
 
