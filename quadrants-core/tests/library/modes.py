@@ -5,16 +5,16 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 
 import numpy as np
+import pytest
 
 import quadrants
 from quadrants.library import registry
 
-#: The modes to run: QUADRANTS_LIBRARY_MODES="python compiled".
-MODES = tuple(os.environ.get("QUADRANTS_LIBRARY_MODES", "python").split())
+#: Every test runs in the interpreter; compiled it is a slow one (`test_compiled.py` has quick ones of every kind).
+MODES = ("python", pytest.param("compiled", marks=pytest.mark.slow))
 
 _TOLERANCE = {"float16": 4e-3, "float32": 4e-6, "complex64": 4e-6, "float64": 2e-14, "complex128": 2e-14}
 
