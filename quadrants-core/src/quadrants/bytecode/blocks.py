@@ -22,7 +22,7 @@ class Block:
     """Operations, then one way out. `succs`: [target] of JUMP, [if true, if false] of BRANCH, [body, end] of FOR.
 
     `handler` is the block that exceptions of this one go to (-1: none), with the stack cut to `depth` values; `around` is
-    the handler of its first instruction by the exception table, also where nothing raises. `test_raises`: of a BRANCH,
+    the (reachable) handler of its first instruction by the exception table, also where nothing raises. `test_raises`: of a BRANCH,
     whether the test itself can raise.
     `entry` is the layout of CPython's stack on entry."""
 
@@ -123,9 +123,7 @@ class _Builder:
             first, block = self.pending.pop()
             self.fill(first, self.blocks[block])
         for first, number in self.at.items():
-            handler = self.handler_of(self.insts[first].start)
-            if handler is not None:
-                self.blocks[number].around = self.at.get(self.index[handler.target], -1)
+            self.blocks[number].around = self.around(self.insts[first].start)
         return self.blocks
 
     def block_at(self, first: int, layout: str) -> int:
@@ -161,6 +159,18 @@ class _Builder:
         if i >= 0 and offset < self.handlers[i].end:
             return self.handlers[i]
         return None
+
+    def around(self, offset: int) -> int:
+        """The block of the innermost handler around an offset, those left out that nothing can reach."""
+        seen: set[int] = set()
+        handler = self.handler_of(offset)
+        while handler is not None and handler.target not in seen:
+            known = self.at.get(self.index[handler.target])
+            if known is not None:
+                return known
+            seen.add(handler.target)
+            handler = self.handler_of(handler.target)
+        return -1
 
     def fill(self, first: int, block: Block) -> None:
         """Decodes the instructions of a block and its way out."""
