@@ -67,7 +67,8 @@ def run(request: Request) -> FrontEnd:
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
     decisions = pipeline.run(typed.module, PassOptions(bounds_checks=options.boundscheck))
-    lowered = lower_module(typed.module, LowerOptions(native_f16=host_target().native_f16, holds_gil=not options.nogil))
+    nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
+    lowered = lower_module(typed.module, LowerOptions(native_f16=host_target().native_f16, holds_gil=not nogil))
     numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}
     named = [_ref(dependency, dependency.place in numbers) for dependency in typed.dependencies]
     refs = (*named, *_absent_globals(request.function, typed.dependencies))
@@ -84,7 +85,7 @@ def run(request: Request) -> FrontEnd:
         dicts=_count(id(ref.namespace) for ref in watched if isinstance(ref, GlobalRef)),
         cells=_count(id(ref.cell) for ref in watched if isinstance(ref, CellRef)),
         direct=not request.function.__code__.co_kwonlyargcount,
-        nogil=options.nogil,
+        nogil=nogil,
         recursive=any(f.attrs.get("recursive") for f in typed.module.functions.values()),
         calls_python=_has_op(typed.module, _RUNS_PYTHON),
         pin=_has_op(typed.module, ("pycall",)),

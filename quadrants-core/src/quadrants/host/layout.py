@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from quadrants import config
+from quadrants.diagnostics.codes import Code
 
 #: struct _object: reference count, then the type.
 OBJECT_TYPE = 8
@@ -51,11 +52,12 @@ DESCR_BYTEORDER, DESCR_TYPE_NUM = 26, 28
 FLAG_C, FLAG_F, FLAG_ALIGNED, FLAG_WRITEABLE = 0x1, 0x2, 0x100, 0x400
 #: The byte order character of arrays that are not native.
 SWAPPED = ord(">") if sys.byteorder == "little" else ord("<")
-#: How immortal objects (3.12+) are told: the low half of the count is all ones. 3.14 changed the rule.
-INLINE_INCREF = sys.version_info < (3, 14)
+#: None, True and False need no counting.
 HAS_IMMORTALS = sys.version_info >= (3, 12)
-
-VERSION_TAGS = sys.version_info < (3, 12)  # dict versions are gone, watchers are there
+#: A raised exception is one object, with its traceback in it.
+ONE_RAISED_OBJECT = sys.version_info >= (3, 12)
+#: Dicts have version tags (later versions have watchers instead).
+VERSION_TAGS = sys.version_info < (3, 12)
 
 
 def read(address: int, code: str) -> int | float:
@@ -158,6 +160,21 @@ _CHECKS: tuple[Callable[[], Iterator[bool]], ...] = (
     _check_arrays,
     _check_scalars,
 )
+
+
+def refuse_subinterpreter() -> None:
+    """Compiled code holds addresses of one interpreter's objects: ImportError in any but the main one."""
+    this = ctypes.pythonapi["PyInterpreterState_Get"]
+    number = ctypes.pythonapi["PyInterpreterState_GetID"]
+    this.restype, number.restype, number.argtypes = ctypes.c_void_p, ctypes.c_int64, (ctypes.c_void_p,)
+    if number(this()) != 0:
+        from quadrants.diagnostics import UnsupportedPlatform  # only for the error: its module is slow to import
+
+        text = "Quadrants cannot be imported into a subinterpreter"
+        raise UnsupportedPlatform(Code.SUBINTERPRETER, text, hint="use threads or processes")
+
+
+refuse_subinterpreter()
 
 
 @functools.cache

@@ -747,5 +747,5 @@ declare i32 @PyTraceMalloc_Untrack(i32, i64)
 
 def text() -> str:
     """The module for the running interpreter."""
-    raising = _SET_RAISED_NEW if layout.HAS_IMMORTALS else _SET_RAISED_OLD
+    raising = _SET_RAISED_NEW if layout.ONE_RAISED_OBJECT else _SET_RAISED_OLD
     return "".join((_DECLARATIONS, raising, _TAIL, _CALLBACKS, _ARRAYS, _WATCH, _STACK, runtime.definitions()))
