@@ -19,6 +19,7 @@ from quadrants import host
 from quadrants.diagnostics import Code, CompileError
 from quadrants.host.layout import native_call_supported
 from quadrants.host.native_type import Retry, install
+from quadrants.host.spec import GlobalDependency
 from quadrants.ir.core import Loc, Scope
 from quadrants.lower import abi
 from quadrants.lower.abi import Site, SiteKind
@@ -143,6 +144,17 @@ def test_user_classes() -> None:
     for exc in (f"{CustomError.__module__}:CustomError", CustomError):
         error = caught(raising(TupleType((PYINT,)), ["i64 -3"], exc), 1.0)
         assert type(error) is CustomError and error.code == -3
+
+
+def test_a_class_inside_a_function_is_found_among_the_dependencies() -> None:
+    class LocalError(Exception):
+        pass
+
+    name = f"{LocalError.__module__}:{LocalError.__qualname__}"
+    names: dict[str, object] = {"errors": (ValueError, LocalError)}
+    dependency = GlobalDependency(names, "errors", names["errors"])
+    error = caught(raising(exc=name, dicts=1, dependencies=[dependency]), 1.5)
+    assert type(error) is LocalError
 
 
 def test_a_class_that_cannot_be_found_or_made() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CellType
 from typing import Any
 
@@ -233,9 +233,22 @@ def load_specialisation(
     missing = [name for name in needed if name not in symbols]
     if missing:
         raise loader.BadObject(f"the object does not define {', '.join(missing)}")
-    loaded = Loaded(spec, symbols, Handler(sites, classes, spec.result), hidden)
+    known = _classes_of([dependency.value for dependency in dependencies])
+    handler = Handler(sites, [known.get(name, name) for name in classes], spec.result)
+    loaded = Loaded(spec, symbols, handler, hidden)
     loaded.arm(dependencies)
     return loaded
+
+
+def _classes_of(values: Iterable[object]) -> dict[object, type[BaseException]]:
+    """Exception classes among constants, by name: a class inside a function is found no other way."""
+    found: dict[object, type[BaseException]] = {}
+    for value in values:
+        if isinstance(value, tuple):
+            found |= _classes_of(value)
+        elif isinstance(value, type) and issubclass(value, BaseException):
+            found[f"{value.__module__}:{value.__qualname__}"] = value
+    return found
 
 
 def current(dependency: Dependency) -> object:
