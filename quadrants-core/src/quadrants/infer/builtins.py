@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import operator as python_operator
+import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -34,7 +35,7 @@ from quadrants.infer.values import (
     rebuild,
 )
 from quadrants.ir import Value
-from quadrants.types import PYBOOL, PYINT, FormatHole, FormatType, LiteralType, TupleType
+from quadrants.types import PYBOOL, PYFLOAT, PYINT, FormatHole, FormatType, LiteralType, TupleType
 from quadrants.types.dtypes import dtype_of
 
 Args = tuple[Abstract, ...]
@@ -166,7 +167,8 @@ def _extreme(name: str, symbol: str) -> Builtin:
         if not items:
             if default is not None:
                 return default
-            w.check(w.b.bool(False), ValueError, f"{name}() iterable argument is empty")
+            reason = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
+            w.check(w.b.bool(False), ValueError, f"{name}() {reason}")
             return Const(0)
         best = w.unwrap(items[0])
         for item in items[1:]:
@@ -236,14 +238,20 @@ def _round(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     _arity("round", args, 1, 2)
     value = w.unwrap(args[0])
     if isinstance(value, Arr):
-        return w.call_library("rounding:round_", value, Const(0) if _is_none(digits) else digits)
+        hint = "Use np.round." if value.array.ndim else "Use np.round, or round(x.item())."
+        fail(Code.BAD_OPERAND, "type numpy.ndarray doesn't define __round__ method", hint=hint)
     if isinstance(value, Const) and isinstance(digits, Const):
         return Const(round(value.value, digits.value))  # type: ignore[call-overload]
     scalar = scalar_type(value)
     if scalar is None or scalar.is_complex:
         fail(Code.BAD_OPERAND, f"round() does not take {describe(value)}")
+    if scalar.is_bool and not scalar.weak:
+        fail(Code.BAD_OPERAND, "type numpy.bool doesn't define __round__ method", hint="Use int(x).")
     if not scalar.is_float:
-        return value if _is_none(digits) else w.call_library("rounding:int_round_digits", value, digits)
+        if _is_none(digits):
+            return Num(PYINT, w.cast(value, PYINT))
+        whole = w.call_library("rounding:int_round_digits", Num(PYINT, w.cast(value, PYINT)), digits)
+        return whole if scalar.weak else Num(scalar, w.cast(whole, scalar))
     if _is_none(digits):
         rounded = Num(scalar, w.b.value("math.rint", w.num(value).value))
         return Num(PYINT, convert.float_to_int(w, rounded))
@@ -257,6 +265,11 @@ def _is_none(value: Abstract) -> bool:
 
 
 def _divmod(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    x, y = w.unwrap(x), w.unwrap(y)
+    kinds = scalar_type(x), scalar_type(y)
+    if all(kind is not None and kind.weak and not kind.is_complex for kind in kinds) and PYFLOAT in kinds:
+        nonzero = w.b.value("cmp", w.cast(y, PYFLOAT), w.b.f64(0.0), pred="ne")
+        w.check(nonzero, ZeroDivisionError, "float divmod()" if sys.version_info < (3, 14) else "division by zero")
     return Tup((operators.binary(w, "//", x, y), operators.binary(w, "%", x, y)))
 
 

@@ -14,8 +14,8 @@ from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, 
 from quadrants.ir import Value
 from quadrants.ir.core import Op, Region
 from quadrants.ir.ops import OPS
-from quadrants.types import BOOL, F64, I64, ArrayType, Kind, Scalar
-from quadrants.types.promotion import promote
+from quadrants.types import BOOL, F64, I64, PYINT, ArrayType, Kind, Scalar
+from quadrants.types.promotion import promote, representable
 
 #: A scalar computation: (emitter, operands) -> result.
 Body = Callable[..., Abstract]
@@ -38,24 +38,27 @@ def strong(scalar: Scalar, dtypes: Sequence[Scalar]) -> Scalar:
     return result.part if result.is_complex and not scalar.is_complex else result
 
 
-def map_scalars(w: Emitter, operands: Sequence[Abstract], body: Body) -> Num:
+def map_scalars(w: Emitter, operands: Sequence[Abstract], body: Body, wide: bool = False) -> Num:
     """`body` of numbers and 0-d arrays: a NumPy scalar."""
     loaded = [
         Num(op.array.dtype, w.b.value("load", op.value, checked=False, wrap=False)) if isinstance(op, Arr) else op
         for op in operands
     ]
-    values, element_types = _inputs(w, loaded)
+    values, element_types = _inputs(w, loaded, wide)
     result = body(w, *(Num(type_, value) for type_, value in zip(element_types, values)))
     scalar = scalar_type(result)
     assert scalar is not None
     return Num(scalar.machine, w.cast(result, scalar.machine))
 
 
-def map_arrays(w: Emitter, operands: Sequence[Abstract], body: Body) -> Abstract:
-    """A new array of `body` over the broadcast operands; a scalar when none of them is an array of rank 1 or more."""
+def map_arrays(w: Emitter, operands: Sequence[Abstract], body: Body, wide: bool = False) -> Abstract:
+    """A new array of `body` over the broadcast operands; a scalar when none of them is an array of rank 1 or more.
+
+    `wide`: Python ints need not fit the integer types that they meet.
+    """
     if not any(isinstance(operand, Arr) and operand.array.ndim for operand in operands):
-        return map_scalars(w, operands, body)
-    inputs, element_types = _inputs(w, operands)
+        return map_scalars(w, operands, body, wide)
+    inputs, element_types = _inputs(w, operands, wide)
     region, result = _body(w, element_types, body)
     with w.b.into(region):
         scalar = scalar_type(result)
@@ -69,7 +72,7 @@ def map_arrays(w: Emitter, operands: Sequence[Abstract], body: Body) -> Abstract
     return Arr(array, op.result)
 
 
-def _inputs(w: Emitter, operands: Sequence[Abstract]) -> tuple[list[Value], list[Scalar]]:
+def _inputs(w: Emitter, operands: Sequence[Abstract], wide: bool = False) -> tuple[list[Value], list[Scalar]]:
     """The registers of the operands, and the type of an element of each; weak numbers become strong."""
     operands = [w.unwrap(operand) if isinstance(operand, Opt) else operand for operand in operands]
     dtypes = [operand.array.dtype if isinstance(operand, Arr) else scalar_type(operand) for operand in operands]
@@ -84,8 +87,11 @@ def _inputs(w: Emitter, operands: Sequence[Abstract]) -> tuple[list[Value], list
             types.append(dtype)
             continue
         element = strong(dtype, [d for d in known if d is not dtype])
-        if isinstance(operand, Const) and element.is_integer and not isinstance(operand.value, complex):
-            operand = scalars._fit_weak(w, operand, dtype, element)
+        if dtype == PYINT and element.is_integer and element != I64:
+            if not wide:
+                operand = scalars.fit_weak(w, operand, dtype, element)
+            elif not (isinstance(operand, Const) and representable(operand.value, element)):  # type: ignore[arg-type]
+                element = I64
         values.append(w.cast(operand, element))
         types.append(element)
     return values, types
@@ -109,8 +115,12 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     if symbol == "**" and isinstance(y, Const):
         return map_arrays(w, [x], lambda w, a: scalars.binary(w, symbol, a, y))
     if symbol in ("<", "<=", "==", "!=", ">", ">="):
-        return map_arrays(w, [x, y], lambda w, a, b: scalars.compare(w, symbol, a, b))
-    return map_arrays(w, [x, y], lambda w, a, b: scalars.binary(w, symbol, a, b))
+        if isinstance(y, Const):
+            return map_arrays(w, [x], lambda w, a: scalars.compare(w, symbol, a, y))
+        if isinstance(x, Const):
+            return map_arrays(w, [y], lambda w, b: scalars.compare(w, symbol, x, b))
+        return map_arrays(w, [x, y], lambda w, a, b: scalars.compare(w, symbol, a, b), wide=True)
+    return map_arrays(w, [x, y], lambda w, a, b: scalars.binary(w, symbol, a, b), wide=symbol == "/")
 
 
 def unary(w: Emitter, symbol: str, x: Arr) -> Abstract:

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
-from quadrants.infer.values import Abstract, Const, Num
+from quadrants.infer.values import Abstract, Const, Num, Text
 from quadrants.ir import Value
-from quadrants.types import BOOL, F64, I8, I64, PYBOOL, PYFLOAT, PYINT, Scalar
+from quadrants.types import BOOL, F64, I8, I64, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, FormatHole, FormatType, Scalar
+from quadrants.types.dtypes import dtype_of
 from quadrants.types.promotion import integer_range, promote, representable
 
 FOLD: dict[str, Callable[..., object]] = {
@@ -48,10 +49,19 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     folded = _fold(symbol, x, y)
     if folded is not None:
         return folded
+    x, y = _python_complex(x, y)
     tx, ty = scalar_type(x), scalar_type(y)
     assert tx is not None and ty is not None
-    x, y = _fit_weak(w, x, tx, ty), _fit_weak(w, y, ty, tx)
+    if symbol != "/":
+        x, y = fit_weak(w, x, tx, ty), fit_weak(w, y, ty, tx)
     return BINARY[symbol](w, symbol, x, y, promote(tx, ty))
+
+
+def _python_complex(x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]:
+    """np.float64 is a Python float, and so `complex` takes it as one when it stands on the right."""
+    if scalar_type(x) == PYCOMPLEX and isinstance(y, Num) and y.scalar == F64:
+        return x, Num(PYFLOAT, y.value)
+    return x, y
 
 
 def _fold(symbol: str, x: Abstract, y: Abstract) -> Const | None:
@@ -68,24 +78,28 @@ def _fold(symbol: str, x: Abstract, y: Abstract) -> Const | None:
     return Const(value) if isinstance(value, Number) else None
 
 
-def _fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstract:
+def fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstract:
     """Check that a Python int fits the narrower NumPy integer type that it meets (NEP 50: OverflowError)."""
     if not own.weak or other.weak or own.kind is not PYINT.kind or not other.is_integer or other == I64:
         return value
-    text = f"Python integer out of bounds for {'int' if other.is_signed else 'uint'}{other.bits}"
     if isinstance(value, Const):
         assert isinstance(value.value, int)
         if not representable(value.value, other):
-            w.check(w.b.bool(False), OverflowError, text.replace("integer", f"integer {value.value}"))
+            w.check(w.b.bool(False), OverflowError, _out_of_bounds(value, other))
             return Num(other, w.b.const(0, other))
         return value
-    number = w.num(value).value
+    number = w.num(value)
     low, high = integer_range(other)
-    fits = w.b.value("cmp", number, w.b.i64(low), pred="ge")
+    fits = w.b.value("cmp", number.value, w.b.i64(low), pred="ge")
     if high < 2**63 - 1:
-        fits = w.b.value("and", fits, w.b.value("cmp", number, w.b.i64(high), pred="le"))
-    w.check(fits, OverflowError, text)
+        fits = w.b.value("and", fits, w.b.value("cmp", number.value, w.b.i64(high), pred="le"))
+    w.check(fits, OverflowError, _out_of_bounds(number, other))
     return value
+
+
+def _out_of_bounds(value: Abstract, other: Scalar) -> Abstract:
+    hole = FormatHole(value.type, "", "")
+    return Text(FormatType(("Python integer ", hole, f" out of bounds for {dtype_of(other).name}")), value.leaves)
 
 
 def _bad(symbol: str, x: Abstract, y: Abstract, hint: str | None = None) -> Abstract:
@@ -241,7 +255,10 @@ def _integer_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponen
     if result.is_signed:
         nonnegative = w.b.value("cmp", power.value, w.b.const(0, result.machine), pred="ge")
         w.check(nonnegative, ValueError, "Integers to negative integer powers are not allowed.")
-    return w.call_library("scalars:int_pow", Num(result, w.cast(x, result)), power)
+    base = Num(result, w.cast(x, result))
+    if result.weak:
+        return w.call_library("scalars:int_pow", base, power)
+    return w.call_library("scalars:sized_int_pow", base, power, Num(result, w.b.const(1, result)))
 
 
 def _float_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponent: object) -> Abstract:
@@ -269,6 +286,8 @@ def _check_python_power(w: Emitter, base: Value, power: Value, value: Value) -> 
     pole = v("and", v("cmp", base, zero, pred="eq"), v("cmp", power, zero, pred="lt"))
     w.check(v("not", pole), ZeroDivisionError, "0.0 cannot be raised to a negative power")
     finite = v("and", *(v("cmp", v("abs", operand), infinity, pred="lt") for operand in (base, power)))
+    real = v("or", v("not", finite), v("cmp", value, value, pred="eq"))
+    w.check(real, ValueError, "a negative number to a fractional power is complex: write complex(x) ** y")
     overflow = v("and", finite, v("cmp", v("abs", value), infinity, pred="eq"))
     w.check(v("not", overflow), OverflowError, "(34, 'Numerical result out of range')")
 
@@ -309,6 +328,7 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     folded = _fold(symbol, x, y)
     if folded is not None:
         return folded
+    x, y = _python_complex(x, y)
     tx, ty = scalar_type(x), scalar_type(y)
     assert tx is not None and ty is not None
     result = PYBOOL if tx.weak and ty.weak else BOOL
@@ -325,13 +345,18 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
 
 
 def _compare_complex(w: Emitter, symbol: str, x: Abstract, y: Abstract, common: Scalar) -> Value:
-    if symbol not in ("==", "!="):
+    if symbol in ("==", "!="):
+        return w.b.value("cmp", w.cast(x, common), w.cast(y, common), pred=_PREDICATE[symbol])
+    if common.weak:
         fail(
             Code.BAD_OPERAND,
             f"complex numbers have no order: {symbol} does not take them",
             types=[("left", x.type), ("right", y.type)],
         )
-    return w.b.value("cmp", w.cast(x, common), w.cast(y, common), pred=_PREDICATE[symbol])
+    (a, b), (c, d) = parts(w, x, common.part), parts(w, y, common.part)
+    v = w.b.value  # NumPy's order: by the real parts, then by the imaginary ones
+    first = v("cmp", a, c, pred=_PREDICATE[symbol[0]])
+    return v("or", first, v("and", v("cmp", a, c, pred="eq"), v("cmp", b, d, pred=_PREDICATE[symbol])))
 
 
 def _compare_integers(

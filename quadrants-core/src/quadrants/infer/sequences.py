@@ -23,12 +23,13 @@ from quadrants.infer.values import (
     Num,
     Sequence_,
     SliceValue,
+    Text,
     Tup,
     rebuild,
 )
 from quadrants.infer.walk import ControlWalk
 from quadrants.ir import Value
-from quadrants.types import PYINT
+from quadrants.types import PYINT, FormatHole, FormatType
 
 #: Tuples longer than this are an error in a `for`: their loop would be written out that many times.
 MAX_UNROLLED = 1024
@@ -270,7 +271,8 @@ def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstrac
     if isinstance(value, (Arr, Sequence_)) and n is not None:
         total = count(w, value)
         few = w.b.value("cmp", total, w.b.i64(n), pred="ge")
-        w.check(few, ValueError, f"not enough values to unpack (expected {n})")
+        text = FormatType((f"not enough values to unpack (expected {n}, got ", FormatHole(PYINT, "", ""), ")"))
+        w.check(few, ValueError, Text(text, (total,)))
         many = w.b.value("cmp", total, w.b.i64(n), pred="le")
         w.check(many, ValueError, f"too many values to unpack (expected {n})")
         return tuple(item(w, value, w.b.i64(k)) for k in range(n))

@@ -96,15 +96,52 @@ def sized_int_pow(base, exponent, one):
 
 
 def int_pow_mod(base, exponent, modulus):
-    """`pow(base, exponent, modulus)`: exponent not negative, modulus not zero and below 2**31 in size."""
-    result = 1 % modulus
+    """`pow(base, exponent, modulus)` of integers."""
+    if modulus == 0:
+        raise ValueError("pow() 3rd argument cannot be 0")
     base = base % modulus
+    if exponent < 0:
+        base = inverse_mod(base, modulus)
+        exponent = -exponent
+    result = 1 % modulus
     while exponent > 0:
         if exponent & 1:
-            result = result * base % modulus
+            result = product_mod(result, base, modulus)
         exponent >>= 1
-        base = base * base % modulus
+        if exponent > 0:
+            base = product_mod(base, base, modulus)
     return result
+
+
+def product_mod(x, y, modulus):
+    """`x * y % modulus` of reduced x and y, without overflow."""
+    if abs(modulus) <= 3037000499:
+        return x * y % modulus
+    x = abs(x)
+    y = abs(y)  # both have the sign of the modulus, so that the product of the sizes is the product
+    size = abs(modulus)
+    total = 0
+    while y > 0:
+        if y & 1:
+            total = total - (size - x) if total >= size - x else total + x
+        x = x - (size - x) if x >= size - x else x + x
+        y >>= 1
+    return total % modulus
+
+
+def inverse_mod(x, modulus):
+    """The inverse of x modulo `modulus`, by Euclid's algorithm."""
+    a = x
+    b = modulus
+    inverse = 1
+    other = 0
+    while b != 0:
+        quotient = a // b
+        a, b = b, a - quotient * b
+        inverse, other = other, inverse - quotient * other
+    if a != 1 and a != -1:
+        raise ValueError("base is not invertible for the given modulus")
+    return inverse * a % modulus
 
 
 def float_pow_int(base, exponent):

@@ -28,6 +28,8 @@ def sum_of_range(first, stop, step, start):
 
 def min_of_array(a):
     if a.shape[0] == 0:
+        if raw.VERSION < (3, 12):
+            raise ValueError("min() arg is an empty sequence")
         raise ValueError("min() iterable argument is empty")
     best = raw.load(a, 0)
     for i in range(1, a.shape[0]):
@@ -38,6 +40,8 @@ def min_of_array(a):
 
 def max_of_array(a):
     if a.shape[0] == 0:
+        if raw.VERSION < (3, 12):
+            raise ValueError("max() arg is an empty sequence")
         raise ValueError("max() iterable argument is empty")
     best = raw.load(a, 0)
     for i in range(1, a.shape[0]):
