@@ -349,6 +349,23 @@ print(f(2))
     assert project.run(text.format(4)) == ["8"]
 
 
+def test_numbers_that_keep_changing(project: Project) -> None:
+    text = """
+import quadrants as qd
+K = 0.0
+@qd.njit
+def f(x):
+    return x * K
+for turn in range(10):
+    K = turn + {}
+    assert f(2.0) == 2 * (turn + {})
+print(sum(f.stats.cache_misses.values()), sum(f.stats.cache_hits.values()))
+"""
+    assert project.run(text.format(0.5, 0.5)) == ["3 0"]
+    assert project.run(text.format(0.5, 0.5)) == ["0 3"]
+    assert project.run(text.format(0.25, 0.25)) == ["2 1"]  # the code that takes it as an argument is the same
+
+
 def test_two_names_of_one_array(project: Project) -> None:
     text = """
 import numpy as np, quadrants as qd

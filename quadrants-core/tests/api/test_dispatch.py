@@ -541,6 +541,43 @@ def test_closure_cells() -> None:
     assert other(1) == 8 and inner(1) == 1.5
 
 
+def test_a_number_that_keeps_changing_becomes_an_argument() -> None:
+    space: dict[str, Any] = {"qd": qd, "K": 1.0}
+    exec("@qd.njit\ndef helper(x): return x + K\n@qd.njit\ndef f(x): return helper(x) * K", space)
+    f = space["f"]
+    for value in (1.0, 2.0, -0.0, 0.0, float("inf"), 7.5, 3, 4, True, 5.5, 2 + 1j, 1.0):
+        space["K"] = value
+        assert f(2.0) == (2.0 + value) * value, value
+    for value in np.linspace(0, 1, 20).tolist():
+        space["K"] = value
+        assert f(2.0) == (2.0 + value) * value
+    assert sum(f.stats.cache_misses.values()) + sum(f.stats.cache_hits.values()) < 10
+    space["K"] = np.float32(0.5)
+    assert f(2.0) == 1.25
+
+
+def test_a_closure_number_that_keeps_changing() -> None:
+    count = 0
+
+    @qd.njit
+    def shifted(x):  # type: ignore[no-untyped-def]
+        return x + count
+
+    for _ in range(20):
+        assert shifted(1) == 1 + count
+        count += 1
+    assert sum(shifted.stats.cache_misses.values()) + sum(shifted.stats.cache_hits.values()) <= 3
+
+
+def test_a_number_that_has_to_be_constant_stays_one() -> None:
+    space: dict[str, Any] = {"qd": qd, "np": np, "AXES": 1}
+    exec("@qd.njit\ndef f(a): return np.sum(a, axis=AXES)", space)
+    a = np.arange(6.0).reshape(2, 3)
+    for axis in (0, 1, 0, 1, 0):
+        space["AXES"] = axis
+        assert np.array_equal(space["f"](a), a.sum(axis=axis))
+
+
 def test_recompile() -> None:
     f = qd.njit(lambda x: x + 1)
     assert f(1) == 2 and f(1.0) == 2

@@ -18,7 +18,7 @@ from quadrants.api.dispatcher import HiddenValue, Specialisation
 from quadrants.api.jobs import JOBS, progress
 from quadrants.api.stored import Stored
 from quadrants.cache import manifest
-from quadrants.cache.dependencies import ABSENT, CellRef, Ref
+from quadrants.cache.dependencies import ABSENT, CellRef, GlobalRef, Ref
 from quadrants.cache.fingerprint import Uncacheable, compiler_key
 from quadrants.cache.store import Store, current
 from quadrants.diagnostics.codes import Code
@@ -44,6 +44,7 @@ class Request:
     arg_types: tuple[Type, ...]
     options: Options
     result: Type | None = None
+    dynamic: tuple[Ref, ...] = ()  # globals and cells whose numbers change often: arguments of the code
 
     @property
     def param_types(self) -> tuple[Type, ...]:
@@ -79,11 +80,17 @@ def specialise(request: Request) -> Specialisation:
 
 def _first_key(request: Request) -> str | None:
     """None where something in the request has no fingerprint: then nothing is kept."""
-    context = (compiler_key(), host_target().fingerprint, fingerprint())
+    dynamic = tuple(sorted(_name_of(ref) for ref in request.dynamic))
+    context = (compiler_key(), host_target().fingerprint, fingerprint(), dynamic)
     try:
         return stored.first_key(request.function, request.arg_types, request.options, request.result, context)
     except Uncacheable:
         return None
+
+
+def _name_of(ref: Ref) -> str:
+    """Tells the changing names of one function apart."""
+    return f"{ref.namespace.get('__name__')}.{ref.name}" if isinstance(ref, GlobalRef) else "cell"
 
 
 def _from_cache(store: Store, key: str, request: Request) -> Specialisation | None:

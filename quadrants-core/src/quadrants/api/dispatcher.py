@@ -7,6 +7,7 @@ load the code from the cache or compile it, install it, dispatch again.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import operator
@@ -14,8 +15,7 @@ import types
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from quadrants.api.jobs import JOBS
 from quadrants.api.pickling import reduce_dispatcher
 from quadrants.api.signature import as_signature
 from quadrants.api.typeof import typeof
-from quadrants.cache.dependencies import Ref
+from quadrants.cache.dependencies import CellRef, GlobalRef, Ref
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import QuadrantsError, QuadrantsWarning
 from quadrants.diagnostics.location import SourceLocation
@@ -39,19 +39,28 @@ from quadrants.host.native_type import (
     make_dispatcher_type,
     uninstall,
 )
+from quadrants.host.spec import GlobalDependency
+from quadrants.host.specialisation import current, same_value
 from quadrants.options import Options
-from quadrants.types import Type
+from quadrants.types import Scalar, Type
 from quadrants.types.dtypes import scalar_of
 from quadrants.types.names import Signature, TypeName, type_text
+from quadrants.types.promotion import weak_of
+
+if TYPE_CHECKING:
+    from quadrants.api.compile import Request
 
 MANY_SIGNATURES = 16
+CHANGES = 2  # of a global or closure number, after which it is an argument of the code instead of a constant
+
+_NUMBERS = (bool, int, float, complex)
 
 Types = tuple[Type, ...]
 
 
 @frozen
 class HiddenValue:
-    """A global or closure array that code takes as an argument: where it is, and the type that the code is for."""
+    """A global or closure array, or number that changes, that code takes as an argument: its place, and the type it is for."""
 
     ref: Ref
     path: tuple[int, ...]
@@ -65,6 +74,8 @@ class HiddenValue:
     def fits(self) -> bool:
         """Whether it still has that type."""
         found = self.object
+        if isinstance(self.type, Scalar):
+            return type(found) in _NUMBERS and weak_of(found) == self.type
         return (
             type(found) is np.ndarray
             and found.flags.aligned
@@ -92,13 +103,13 @@ class Specialisation:
         return Signature(self.types, self.result)
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Stats:
     """Where code came from: by signature, how often out of the cache, how often compiled."""
 
     cache_path: str | None
-    cache_hits: Counter[str] = field(default_factory=Counter)
-    cache_misses: Counter[str] = field(default_factory=Counter)
+    cache_hits: Counter[str] = dataclasses.field(default_factory=Counter)
+    cache_misses: Counter[str] = dataclasses.field(default_factory=Counter)
 
 
 class Dispatcher(DispatcherBase):
@@ -126,6 +137,9 @@ class Dispatcher(DispatcherBase):
         self._known: dict[Types, Specialisation] = {}
         self._hits: Counter[str] = Counter()
         self._misses: Counter[str] = Counter()
+        self._changes: Counter[tuple[int, str]] = Counter()
+        self._dynamic: dict[tuple[int, str], Ref] = {}
+        self._always_constant = False
         if signatures is not None:
             self.finish(signatures)
 
@@ -185,14 +199,15 @@ class Dispatcher(DispatcherBase):
         return made
 
     def _make(self, types_: Types, result: Type | None) -> Specialisation:
-        from quadrants.api.compile import Request, specialise
+        from quadrants.api.compile import Request
 
         known = self._known.get(types_)
         if known is not None:
             if known.fits():
                 return known
             uninstall(self, known.loaded)
-        made = specialise(Request(self.py_func, types_, self.options, result))
+            self._count_changes(known.loaded)
+        made = self._compiled(Request(self.py_func, types_, self.options, result, tuple(self._dynamic.values())))
         install(self, made.loaded)
         self._known[types_] = made
         counter = self._hits if made.cached else self._misses
@@ -200,6 +215,37 @@ class Dispatcher(DispatcherBase):
         if known is None and len(self._known) == MANY_SIGNATURES + 1:
             self._warn_many()
         return made
+
+    def _compiled(self, request: Request) -> Specialisation:
+        """Code for the request; with constants again where it does not work with numbers that are only known at a call."""
+        from quadrants.api.compile import specialise
+
+        try:
+            return specialise(request)
+        except QuadrantsError:
+            if not request.dynamic:
+                raise
+        self._dynamic.clear()
+        self._always_constant = True
+        return specialise(dataclasses.replace(request, dynamic=()))
+
+    def _count_changes(self, loaded: Loaded) -> None:
+        """A number that has changed twice becomes an argument of the code."""
+        for dependency in () if self._always_constant else loaded.dependencies:
+            now, before = current(dependency), dependency.value
+            if type(now) not in _NUMBERS or type(before) not in _NUMBERS or same_value(now, before):
+                continue
+            ref: Ref
+            if isinstance(dependency, GlobalDependency):
+                place, ref = (
+                    (id(dependency.namespace), dependency.key),
+                    GlobalRef(dependency.namespace, dependency.key, True),
+                )
+            else:
+                place, ref = (id(dependency.cell), ""), CellRef(cast(types.CellType, dependency.cell), True)
+            self._changes[place] += 1
+            if self._changes[place] >= CHANGES:
+                self._dynamic[place] = ref
 
     def _warn_many(self) -> None:
         """Name the argument that has the most types."""

@@ -16,9 +16,8 @@ from typing import Any
 from quadrants._frozen import frozen
 from quadrants.cache.fingerprint import Uncacheable, value_key
 
-Place = tuple[
-    Any, ...
-]  # ("global", namespace, name) or ("cell", root, index); namespace: a root's number or a module's name
+#: ("global", namespace, name, live) or ("cell", root, index, live); namespace: a root's number or a module's name
+Place = tuple[Any, ...]
 
 
 class Absent:
@@ -35,10 +34,11 @@ ABSENT = Absent()
 
 @frozen(eq=False)
 class GlobalRef:
-    """A name in a namespace."""
+    """A name in a namespace. `live`: the code reads it at every call, and depends on the type of its value only."""
 
     namespace: dict[str, Any] = field(repr=False)
     name: str
+    live: bool = False
 
     @property
     def value(self) -> object:
@@ -47,9 +47,10 @@ class GlobalRef:
 
 @frozen(eq=False)
 class CellRef:
-    """A closure cell."""
+    """A closure cell; `live` as in `GlobalRef`."""
 
     cell: types.CellType
+    live: bool = False
 
     @property
     def value(self) -> object:
@@ -81,11 +82,11 @@ class Roots:
     def place_of(self, ref: Ref) -> Place:
         """Where another process finds it."""
         if isinstance(ref, GlobalRef):
-            return ("global", self._namespace_of(ref.namespace), ref.name)
+            return ("global", self._namespace_of(ref.namespace), ref.name, ref.live)
         for number, function in enumerate(self.functions):
             for index, cell in enumerate(function.__closure__ or ()):
                 if cell is ref.cell:
-                    return ("cell", number, index)
+                    return ("cell", number, index, ref.live)
         raise Uncacheable("a closure cell of a function that was made elsewhere")
 
     def _namespace_of(self, namespace: dict[str, Any]) -> int | str:
@@ -102,12 +103,11 @@ class Roots:
 
     def follow(self, place: Place) -> Ref:
         """The thing at a place in this process; LookupError if there is none."""
-        kind, where, name = place
+        kind, where, name, live = place
         if kind == "cell":
-            return CellRef((self.functions[where].__closure__ or ())[name])
-        if isinstance(where, int):
-            return GlobalRef(self.functions[where].__globals__, name)
-        return GlobalRef(vars(sys.modules[where]), name)
+            return CellRef((self.functions[where].__closure__ or ())[name], live)
+        namespace = self.functions[where].__globals__ if isinstance(where, int) else vars(sys.modules[where])
+        return GlobalRef(namespace, name, live)
 
 
 def roots_after(refs: Iterable[Ref], functions: Iterable[types.FunctionType]) -> Roots:
@@ -140,4 +140,12 @@ def follow_all(places: Iterable[Place], roots: Roots) -> list[Ref]:
 def refs_key(refs: Sequence[Ref]) -> tuple[object, ...]:
     """What code compiled against these values depends on."""
     seen: dict[int, int] = {}
-    return tuple("absent" if ref.value is ABSENT else value_key(ref.value, seen) for ref in refs)
+    return tuple(_ref_key(ref, seen) for ref in refs)
+
+
+def _ref_key(ref: Ref, seen: dict[int, int]) -> object:
+    if ref.value is ABSENT:
+        return "absent"
+    if ref.live and type(ref.value) in (bool, int, float, complex):
+        return ("live", type(ref.value).__name__)
+    return value_key(ref.value, seen)

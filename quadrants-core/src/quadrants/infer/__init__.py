@@ -16,7 +16,12 @@ from quadrants.types import NONE, Type
 __all__ = ["Dependency", "InferResult", "Options", "infer_module"]
 
 
-def infer_module(function: pytypes.FunctionType, arg_types: Sequence[Type], options: Options) -> InferResult:
+def infer_module(
+    function: pytypes.FunctionType,
+    arg_types: Sequence[Type],
+    options: Options,
+    dynamic: frozenset[tuple[int, str]] = frozenset(),
+) -> InferResult:
     """Compile a call tree to QIR.
 
     Args:
@@ -24,11 +29,13 @@ def infer_module(function: pytypes.FunctionType, arg_types: Sequence[Type], opti
         arg_types: the types of its parameters in the order of its code's `co_varnames`: positional, keyword-only, then the
             tuple of `*args`.
         options: how.
+        dynamic: the places (see `Dependency.place`) of numbers that change often: arguments of the code, not constants of it.
 
     Raises:
         CompileError: the program cannot be compiled, with the place and the reason.
     """
     engine = Engine(options, walk_function)
+    engine.dynamic = dynamic
     internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
     ref = FunctionRef(
         function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal

@@ -17,8 +17,9 @@ from quadrants.diagnostics import Code, CompileError, Decision
 from quadrants.infer.emitter import Options, fail
 from quadrants.infer.values import Abstract
 from quadrants.ir import Effect, Function, Module, Op, Value
-from quadrants.types import ArrayType, Type
+from quadrants.types import ArrayType, Scalar, Type
 from quadrants.types.dtypes import layout_of, scalar_of
+from quadrants.types.promotion import weak_of
 
 MAX_RECURSION_ROUNDS = 16
 MAX_DEPTH = 200
@@ -39,6 +40,11 @@ class Dependency:
     name: str
     cell: pytypes.CellType | None
     value: object
+
+    @property
+    def place(self) -> tuple[int, str]:
+        """Identifies the global or the cell in this process."""
+        return (id(self.namespace), self.name) if self.cell is None else (id(self.cell), "")
 
 
 @frozen(eq=False)
@@ -66,7 +72,7 @@ class Specialisation:
     recursive: bool = False
     pure: bool = False
     nothrow: bool = False
-    hidden: dict[int, Value] = field(default_factory=dict)
+    hidden: dict[object, Value] = field(default_factory=dict)
 
 
 @frozen(eq=False)
@@ -78,7 +84,7 @@ class InferResult:
         param_types: the types of its parameters as given.
         result_type: the type of its result.
         dependencies: the globals and cells whose values are part of the code, in the order of their first use.
-        hidden: global arrays, which the entry takes as trailing parameters; with the dependency that holds each.
+        hidden: what the entry takes as trailing parameters: global arrays, and the dependencies of numbers that change.
         hidden_types: their types.
         decisions: for `explain()`.
     """
@@ -87,8 +93,8 @@ class InferResult:
     param_types: tuple[Type, ...]
     result_type: Type
     dependencies: tuple[Dependency, ...]
-    hidden: tuple[np.ndarray, ...]
-    hidden_types: tuple[ArrayType, ...]
+    hidden: tuple[np.ndarray | Dependency, ...]
+    hidden_types: tuple[Type, ...]
     decisions: tuple[Decision, ...]
 
 
@@ -109,7 +115,8 @@ class Engine:
         self.walker = walker
         self.specialisations: dict[object, Specialisation] = {}
         self.dependencies: dict[object, Dependency] = {}
-        self.hidden: dict[int, tuple[np.ndarray, ArrayType]] = {}
+        self.hidden: dict[object, tuple[np.ndarray | Dependency, Type]] = {}
+        self.dynamic: frozenset[tuple[int, str]] = frozenset()
         self.decisions: list[Decision] = []
         self._depth = 0
         self._count = 0
@@ -180,6 +187,14 @@ class Engine:
         self.hidden.setdefault(id(array), (array, type_))
         return type_
 
+    def hide_number(self, dependency: Dependency) -> Scalar | None:
+        """The type of a global or cell that holds a Python number and keeps changing, now a hidden argument; None for others."""
+        if dependency.place not in self.dynamic or type(dependency.value) not in (bool, int, float, complex):
+            return None
+        type_ = weak_of(dependency.value)  # type: ignore[arg-type]
+        self.hidden.setdefault(dependency.place, (dependency, type_))
+        return type_
+
     def finish(self, entry: Specialisation) -> Module:
         """The module of everything that the entry reaches, hidden arguments passed along."""
         by_name = {spec.name: spec for spec in self.specialisations.values() if spec.function is not None}
@@ -229,9 +244,9 @@ def _reachable(entry: Specialisation, by_name: dict[str, Specialisation]) -> dic
 
 
 def _thread_hidden(
-    entry: Specialisation, reached: dict[str, Specialisation], hidden: dict[int, tuple[np.ndarray, ArrayType]]
+    entry: Specialisation, reached: dict[str, Specialisation], hidden: dict[object, tuple[np.ndarray | Dependency, Type]]
 ) -> None:
-    """Add the hidden arrays that callees need to the parameters of their callers, and pass them in the calls."""
+    """Add the hidden arguments that callees need to the parameters of their callers, and pass them in the calls."""
     if not hidden:
         return
     calls = {name: calls_of(spec.function) for name, spec in reached.items() if spec.function is not None}
@@ -248,7 +263,7 @@ def _thread_hidden(
         assert spec.function is not None
         for key, (_, type_) in hidden.items():
             if key in needs[name]:
-                spec.function.params.append(spec.hidden.setdefault(key, Value(type_, "hidden")))
+                spec.function.params.append(spec.hidden.setdefault(key, Value(type_.leaves()[0], "hidden")))
     for name, spec in reached.items():
         for op in calls[name]:
             op.operands.extend(spec.hidden[key] for key in hidden if key in needs[str(op.attrs["callee"])])

@@ -102,6 +102,14 @@ class ScopeWalk(ControlWalk):
             )
         return Const(getattr(value, "__quadrants_alias__", value))  # `qd.float32` is NumPy's, `qd.prange` is `range`
 
+    def _dependent(self, dependency: Dependency, name: str) -> Abstract:
+        """The value of a global or a cell of the program."""
+        self.engine.depend(dependency)
+        scalar = self.engine.hide_number(dependency)
+        if scalar is None:
+            return self.from_python(dependency.value, name)
+        return Num(scalar, self.spec.hidden.setdefault(dependency.place, Value(scalar.machine, "hidden")))
+
     def _hidden(self, array: np.ndarray) -> Arr:
         type_ = self.engine.hide(array)
         return Arr(type_, self.spec.hidden.setdefault(id(array), Value(type_, "hidden")))
@@ -111,7 +119,7 @@ class ScopeWalk(ControlWalk):
         if not self.ref.internal and (
             isinstance(value, (int, float, complex, str, tuple, np.ndarray)) or _is_users(value)
         ):
-            self.engine.depend(Dependency(vars(module), name, None, value))
+            return self._dependent(Dependency(vars(module), name, None, value), f"{module.__name__}.{name}")
         return self.from_python(value, f"{module.__name__}.{name}")
 
     # facts about optionals
@@ -177,9 +185,8 @@ class ScopeWalk(ControlWalk):
             value_ = cell.cell_contents
         except ValueError:
             fail(Code.UNDEFINED_NAME, f"the free variable '{name}' has no value yet")
-        if not self.ref.internal:
-            self.engine.depend(Dependency(None, name, cell, value_))
-        self.push(self.from_python(value_, name))
+        internal = self.ref.internal
+        self.push(self.from_python(value_, name) if internal else self._dependent(Dependency(None, name, cell, value_), name))
 
     def _own_closure(self) -> Closure:
         free = tuple((name, None if _is_self(value) else value) for name, value in self.free.items())
@@ -201,9 +208,9 @@ class ScopeWalk(ControlWalk):
             return
         if name in namespace:
             value = namespace[name]
-            if not self.ref.internal:
-                self.engine.depend(Dependency(namespace, name, None, value))
-            self.push(self.from_python(value, name))
+            internal = self.ref.internal
+            dependency = Dependency(namespace, name, None, value)
+            self.push(self.from_python(value, name) if internal else self._dependent(dependency, name))
             return
         builtins = namespace.get("__builtins__", {})
         table = vars(builtins) if isinstance(builtins, pytypes.ModuleType) else builtins
