@@ -90,7 +90,7 @@ def test_cells(store: Store) -> None:
     f = closure(closure(7))
     cells = [CellRef(f.__closure__[0]), CellRef(f.__closure__[0].cell_contents.__closure__[0])]  # type: ignore[index]
     places = places_of(cells, Roots([f]))
-    assert places == (("cell", 0, 0), ("cell", 1, 0))
+    assert places == (("cell", 0, 0, False), ("cell", 1, 0, False))
     assert [ref.value for ref in follow_all(places, Roots([closure(closure(8))]))][1] == 8
     save(store, "key", cells, [f], b"x")
     assert lookup(store, "key", [closure(closure(7))]) is not None
