@@ -73,9 +73,9 @@ class _Native:
         self._check_validity()
         arguments = self._check_count()
         objects = [text.load("ptr", arguments, 8 * index) for index in range(len(self.spec.params))]
-        values = [part for obj, type in zip(objects, self.spec.params) for part in self.unboxer.unbox(type, obj)]
-        for hidden, slot in zip(self.spec.hidden, self.slots.hidden, strict=True):
-            values += self.unboxer.unbox(hidden.type, self._hidden(hidden, slot))
+        values = self.unboxer.unbox(zip(self.spec.params, objects, strict=True))
+        hidden = [(h.type, self._hidden(h, slot)) for h, slot in zip(self.spec.hidden, self.slots.hidden, strict=True)]
+        values += self.unboxer.unbox(hidden)
         self._hold()
         self._call(values)
         text.begin("miss")
@@ -154,9 +154,10 @@ class _Native:
         text = self.text
         known = text.load("ptr", self._data("permutation"))
         text.guard(text.let(f"icmp ne ptr {known}, null"))
-        text.guard(text.equal("ptr", text.load("ptr", known, PERM_NAMES), "%names"))
+        same_names = text.equal("ptr", text.load("ptr", known, PERM_NAMES), "%names")
         given = text.let(f"and i64 %nargsf, {COUNT_MASK | CANONICAL}")
-        text.guard(text.equal("i64", given, text.load("i64", known, PERM_COUNT)))
+        same_count = text.equal("i64", given, text.load("i64", known, PERM_COUNT))
+        text.guard(text.let(f"and i1 {same_names}, {same_count}"))
         buffer = text.alloca(f"[{count} x ptr]")
         for index in range(count):
             place = text.at(known, PERM_VALUES + 8 * index)

@@ -52,6 +52,8 @@ DESCR_BYTEORDER, DESCR_TYPE_NUM = 26, 28
 FLAG_C, FLAG_F, FLAG_ALIGNED, FLAG_WRITEABLE = 0x1, 0x2, 0x100, 0x400
 #: The byte order character of arrays that are not native.
 SWAPPED = ord(">") if sys.byteorder == "little" else ord("<")
+#: The byte order character of native arrays of more than one byte an element.
+NATIVE = ord("=")
 #: None, True and False need no counting.
 HAS_IMMORTALS = sys.version_info >= (3, 12)
 #: A raised exception is one object, with its traceback in it.
@@ -138,7 +140,10 @@ def _check_arrays() -> Iterator[bool]:
     for name in ("f8", "f4", "i8", "u2", ">f8", "?", "c16"):
         dtype = np.dtype(name)
         yield _field(dtype, DESCR_TYPE_NUM, "i") == dtype.num
-        yield (_field(dtype, DESCR_BYTEORDER, "B") == SWAPPED) == (not dtype.isnative)
+        order = _field(dtype, DESCR_BYTEORDER, "B")
+        yield (order == SWAPPED) == (not dtype.isnative) and (
+            dtype.itemsize == 1 or (order == NATIVE) == dtype.isnative
+        )
 
 
 def _check_scalars() -> Iterator[bool]:

@@ -126,6 +126,33 @@ no:
   ret i1 false
 }}
 
+; The arguments in the order of a permutation.
+define internal void @permute(ptr %perm, ptr %args, ptr %buffer) {{
+entry:
+  %total.at = getelementptr i8, ptr %perm, i64 {PERM_TOTAL}
+  %total = load i64, ptr %total.at
+  %values = getelementptr i8, ptr %perm, i64 {PERM_VALUES}
+  %end = getelementptr ptr, ptr %values, i64 %total
+  br label %loop
+loop:
+  %from = phi ptr [%values, %entry], [%from1, %put]
+  %to = phi ptr [%buffer, %entry], [%to1, %put]
+  %done = icmp eq ptr %from, %end
+  br i1 %done, label %return, label %put
+put:
+  %value = load i64, ptr %from
+  %is.number = icmp ult i64 %value, {MAX_ARGUMENTS}
+  %argument = getelementptr ptr, ptr %args, i64 %value
+  %source = select i1 %is.number, ptr %argument, ptr %from
+  %object = load ptr, ptr %source
+  store ptr %object, ptr %to
+  %from1 = getelementptr ptr, ptr %from, i64 1
+  %to1 = getelementptr ptr, ptr %to, i64 1
+  br label %loop
+return:
+  ret void
+}}
+
 ; A permutation for names that are equal, but in another tuple: call sites have tuples of their own.
 define internal ptr @find_equal(ptr %list, i64 %n, ptr %names) noinline {{
 entry:
@@ -191,31 +218,9 @@ permute:
   %perm = phi ptr [%node, %compare.count], [%equal.node, %unknown]
   %total.at = getelementptr i8, ptr %perm, i64 {PERM_TOTAL}
   %total = load i64, ptr %total.at
-  %values = getelementptr i8, ptr %perm, i64 {PERM_VALUES}
   %buffer = alloca ptr, i64 %total
-  br label %fill
-fill:
-  %j = phi i64 [0, %permute], [%j1, %put]
-  %filling = icmp slt i64 %j, %total
-  br i1 %filling, label %pick, label %go
-pick:
-  %value.at = getelementptr i64, ptr %values, i64 %j
-  %value = load i64, ptr %value.at
-  %is.number = icmp ult i64 %value, {MAX_ARGUMENTS}
-  br i1 %is.number, label %pick.argument, label %pick.default
-pick.argument:
-  %argument.at = getelementptr ptr, ptr %args, i64 %value
-  %argument = load ptr, ptr %argument.at
-  br label %put
-pick.default:
-  %default = inttoptr i64 %value to ptr
-  br label %put
-put:
-  %object = phi ptr [%argument, %pick.argument], [%default, %pick.default]
-  %put.at = getelementptr ptr, ptr %buffer, i64 %j
-  store ptr %object, ptr %put.at
-  %j1 = add i64 %j, 1
-  br label %fill
+  call void @permute(ptr %perm, ptr %args, ptr %buffer)
+  br label %go
 go:
   %ordered = or i64 %total, {CANONICAL}
   %entry.code = load ptr, ptr %head
