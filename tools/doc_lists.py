@@ -118,9 +118,8 @@ def main(arguments: list[str]) -> int:
             stale.append(name)
             if "--check" not in arguments:
                 path.write_text(filled(text), encoding="utf-8")
-    print(
-        "\n".join(f"docs/{name}: lists {'are not current' if '--check' in arguments else 'written'}" for name in stale)
-    )
+    for name in stale:
+        print(f"docs/{name}: lists {'are not current: run make docs' if '--check' in arguments else 'written'}")
     return 1 if stale and "--check" in arguments else 0
 
 
