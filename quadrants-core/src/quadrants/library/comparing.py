@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrants.library.support import as_array
+from quadrants.library.support import as_array, unpacked
 
 
 def isclose(a, b, rtol=1e-05, atol=1e-08, equal_nan=False):
@@ -60,6 +60,14 @@ def array_equal(a1, a2, equal_nan=False):
     return True
 
 
+def array_equiv(a1, a2):
+    """Whether the arrays are equal after broadcasting (of shapes that go together)."""
+    x = as_array(a1)
+    y = as_array(a2)
+    shape = np.broadcast_shapes(x.shape, y.shape)
+    return array_equal(np.broadcast_to(x, shape), np.broadcast_to(y, shape))
+
+
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     a = as_array(x)
     kind = a.dtype.kind
@@ -95,6 +103,4 @@ def angle(z, deg=False):
     result = np.arctan2(a.imag, a.real)
     if deg:
         result = result * (180.0 / np.pi)
-    if a.ndim == 0:
-        return result[()]
-    return result
+    return unpacked(result)

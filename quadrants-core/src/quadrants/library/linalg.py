@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.linalg import LinAlgError
 
-from quadrants.library import kernels
+from quadrants.library import kernels, raw
 from quadrants.library.products import matmul
 from quadrants.library.reductions import reduce, shaped
 from quadrants.library.support import (
@@ -47,27 +47,37 @@ def lu_in_place(a, pivots):
     sign = 1
     for k in range(n):
         p = k
-        largest = abs(a[k, k])
+        largest = abs(raw.load(a, k, k))
         for i in range(k + 1, n):
-            size = abs(a[i, k])
+            size = abs(raw.load(a, i, k))
             if size > largest:
                 largest = size
                 p = i
-        pivots[k] = p
+        raw.store(p, pivots, k)
         if largest == 0:
             return 0
         if p != k:
             sign = -sign
-            for j in range(n):
-                x = a[k, j]
-                a[k, j] = a[p, j]
-                a[p, j] = x
+            swap_rows(a, k, p)
+        pivot = raw.load(a, k, k)
         for i in range(k + 1, n):
-            factor = a[i, k] / a[k, k]
-            a[i, k] = factor
-            for j in range(k + 1, n):
-                a[i, j] -= factor * a[k, j]
+            factor = raw.load(a, i, k) / pivot
+            raw.store(factor, a, i, k)
+            subtract_row(a, i, k, factor, k + 1)
     return sign
+
+
+def swap_rows(a, p, q):
+    for j in range(a.shape[1]):
+        x = raw.load(a, p, j)
+        raw.store(raw.load(a, q, j), a, p, j)
+        raw.store(x, a, q, j)
+
+
+def subtract_row(a, i, k, factor, first):
+    """Subtracts `factor` times row k from row i, from the column `first` on."""
+    for j in range(first, a.shape[1]):
+        raw.store(raw.load(a, i, j) - factor * raw.load(a, k, j), a, i, j)
 
 
 def det_of(a):
@@ -122,24 +132,17 @@ def solve_in_place(a, b):
         raise LinAlgError("Singular matrix")
     columns = b.shape[1]
     for k in range(n):
-        p = pivots[k]
-        if p != k:
-            for j in range(columns):
-                x = b[k, j]
-                b[k, j] = b[p, j]
-                b[p, j] = x
+        if raw.load(pivots, k) != k:
+            swap_rows(b, k, raw.load(pivots, k))
     for k in range(n):
         for i in range(k + 1, n):
-            factor = a[i, k]
-            for j in range(columns):
-                b[i, j] -= factor * b[k, j]
+            subtract_row(b, i, k, raw.load(a, i, k), 0)
     for k in range(n - 1, -1, -1):
+        pivot = raw.load(a, k, k)
         for j in range(columns):
-            b[k, j] /= a[k, k]
+            raw.store(raw.load(b, k, j) / pivot, b, k, j)
         for i in range(k):
-            factor = a[i, k]
-            for j in range(columns):
-                b[i, j] -= factor * b[k, j]
+            subtract_row(b, i, k, raw.load(a, i, k), 0)
 
 
 def solve(a, b):
@@ -628,4 +631,4 @@ def lstsq(a, b, rcond=None):
         squares = np.full(1, squares)
     if rank < x.shape[1] or x.shape[0] <= x.shape[1]:
         squares = squares[:0]
-    return solution, squares, rank, s
+    return solution, squares, np.int32(rank), s

@@ -52,9 +52,39 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         " squeeze swapaxes moveaxis atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes meshgrid",
     ),
     ("ndarray.", "shaping", "repeat swapaxes squeeze"),
+    (
+        "numpy:",
+        "splitting",
+        "split array_split hsplit vsplit dsplit delete insert compress extract select put copyto putmask place=place_values"
+        " trim_zeros pad unravel_index ravel_multi_index diag_indices",
+    ),
+    ("ndarray.", "splitting", "compress=compress_method put"),
+    ("numpy:", "sets", "union1d intersect1d setdiff1d setxor1d lexsort partition argpartition"),
+    ("ndarray.", "sets", "partition=partition_in_place argpartition"),
+    ("numpy:", "polynomials", "polyadd polysub polymul polyder polyfit hamming hanning blackman bartlett"),
+    (
+        "numpy:",
+        "elementwise",
+        "gcd lcm ldexp divmod=divmod_ modf logaddexp2 sinc isposinf isneginf iscomplex isreal iscomplexobj isrealobj unwrap"
+        " apply_along_axis",
+    ),
+    (
+        "numpy:",
+        "ufunc_methods",
+        " ".join(
+            f"{name}.{method}={name}_{method}"
+            for method, names in (
+                ("reduce", "add multiply maximum minimum logical_and logical_or"),
+                ("accumulate", "add multiply maximum minimum"),
+                ("outer", "add subtract multiply divide maximum minimum"),
+                ("at", "add subtract multiply divide maximum minimum"),
+            )
+            for name in names.split()
+        ),
+    ),
     ("numpy:", "diagonals", "diag diagflat fill_diagonal tri tril triu tril_indices triu_indices vander"),
     ("numpy:", "signals", "diff ediff1d convolve correlate interp trapezoid polyval gradient"),
-    ("numpy:", "comparing", "isclose allclose array_equal nan_to_num angle"),
+    ("numpy:", "comparing", "isclose allclose array_equal array_equiv nan_to_num angle"),
     (
         "numpy:",
         "nanreductions",
@@ -111,6 +141,8 @@ def key_of(function: Callable[..., object]) -> str | None:
         return f"numpy:{function.__name__}"
     owner = getattr(function, "__objclass__", None)
     if owner is None and isinstance(function, types.BuiltinMethodType):
+        if isinstance(function.__self__, np.ufunc):
+            return f"numpy:{function.__self__.__name__}.{function.__name__}"
         owner = type(function.__self__) if isinstance(function.__self__, np.ndarray) else None
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
     if not isinstance(name, str):

@@ -1,0 +1,87 @@
+"""Polynomials by their coefficients, highest power first, and window functions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from quadrants.library.linalg import lstsq
+from quadrants.library.signals import convolve
+from quadrants.library.support import as_array
+
+
+def polyadd(a1, a2):
+    x = as_array(a1)
+    y = as_array(a2)
+    n = max(x.shape[0], y.shape[0])
+    out = np.zeros(n, np.result_type(x.dtype, y.dtype))
+    out[n - x.shape[0] :] += x
+    out[n - y.shape[0] :] += y
+    return out
+
+
+def polysub(a1, a2):
+    return polyadd(a1, -as_array(a2))
+
+
+def polymul(a1, a2):
+    return convolve(a1, a2)
+
+
+def polyder(p, m=1):
+    result = as_array(p)
+    for _ in range(m):
+        result = derivative(result)
+    return result
+
+
+def derivative(p):
+    n = p.shape[0]
+    out = np.empty(max(n - 1, 0), p.dtype)
+    for i in range(n - 1):
+        out[i] = p[i] * p.dtype.type(n - 1 - i)
+    return out
+
+
+def polyfit(x, y, deg):
+    """The least-squares polynomial of a degree through points."""
+    at = as_array(x).astype(np.float64)
+    values = as_array(y).astype(np.float64)
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if at.shape[0] != values.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    table = np.vander(at, deg + 1)
+    scale = np.sqrt((table * table).sum(axis=0))
+    return lstsq(table / scale, values, at.shape[0] * np.finfo(np.float64).eps)[0] / scale
+
+
+def cosine_window(m, first, second, third):
+    """first + second*cos(pi n / (m - 1)) + third*cos(2 pi n / (m - 1)) for n = 1 - m, 3 - m, ..., m - 1."""
+    size = max(int(m), 0)
+    out = np.ones(size)
+    if size > 1:
+        for i in range(size):
+            angle = np.pi * (1 - size + 2 * i) / (size - 1)
+            out[i] = first + second * np.cos(angle) + third * np.cos(2.0 * angle)
+    return out
+
+
+def hamming(M):
+    return cosine_window(M, 0.54, 0.46, 0.0)
+
+
+def hanning(M):
+    return cosine_window(M, 0.5, 0.5, 0.0)
+
+
+def blackman(M):
+    return cosine_window(M, 0.42, 0.5, 0.08)
+
+
+def bartlett(M):
+    size = max(int(M), 0)
+    out = np.ones(size)
+    if size > 1:
+        for i in range(size):
+            out[i] = 1.0 - abs(1 - size + 2 * i) / (size - 1)
+    return out
