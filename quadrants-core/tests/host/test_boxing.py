@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from host.native import identity, make
 
-from quadrants.host.support_ir import TRACE_DOMAIN
+from quadrants.host.flags import TRACE_DOMAIN
 from quadrants.host.symbols import live_blocks
 from quadrants.types import (
     F64,

@@ -15,9 +15,8 @@ from dataclasses import field
 from quadrants._frozen import frozen
 from quadrants.host import layout
 from quadrants.host.box import Boxer, Results, from_word, to_word
-from quadrants.host.flags import CANONICAL, COUNT_MASK
+from quadrants.host.flags import CANONICAL, COUNT_MASK, MAX_ARGUMENTS, PERM_COUNT, PERM_NAMES, PERM_VALUES
 from quadrants.host.spec import EntrySpec, Hidden, Source, slots_of
-from quadrants.host.support_ir import MAX_ARGUMENTS, PERM_COUNT, PERM_NAMES, PERM_VALUES
 from quadrants.host.text import METADATA, Text
 from quadrants.host.unbox import Unboxer
 from quadrants.lower import abi

@@ -16,10 +16,10 @@ from typing import Any
 from quadrants.diagnostics import Code, InternalError
 from quadrants.diagnostics.errors import QuadrantsError
 from quadrants.host import fallback, layout, pytype
+from quadrants.host.flags import MAX_ARGUMENTS, PERM_TOTAL, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
 from quadrants.host.parameters import Parameters, apply, is_index
 from quadrants.host.specialisation import Loaded, load_specialisation
 from quadrants.host.support import Raise, Retry, support
-from quadrants.host.support_ir import MAX_ARGUMENTS, PERM_TOTAL, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
 
 _MAX_PERMUTATIONS = 64
 #: Errors of `_miss` that concern the user's program, not the compiler: shown without the frames in between.
@@ -89,7 +89,7 @@ class DispatcherBase:
         return apply(permutation, given)
 
     def _remember(self, names: tuple[str, ...] | None, count: int, permutation: list[object]) -> None:
-        """Add a permutation to the native list (see `support_ir`)."""
+        """Add a permutation to the native list (see `support_call`)."""
         if len(permutation) >= MAX_ARGUMENTS or count + len(names or ()) >= MAX_ARGUMENTS:
             return
         with self._lock:

@@ -94,7 +94,7 @@ class Loaded:
         return self._word("next").value
 
     def set_permutation(self, node: ctypes.Array[ctypes.c_uint64] | None) -> None:
-        """The form of calls by keywords or defaults that the entry takes itself (a node of `support_ir`'s list)."""
+        """The form of calls by keywords or defaults that the entry takes itself (a node of `support_call`'s list)."""
         if has_permutation(self.spec):
             self._permutation = node
             self._word("permutation").value = 0 if node is None else ctypes.addressof(node)

@@ -14,9 +14,9 @@ import weakref
 from collections.abc import Sequence
 
 from quadrants.host import layout
+from quadrants.host.flags import WATCH_SLOT
 from quadrants.host.spec import MISSING, GlobalDependency
 from quadrants.host.support import support
-from quadrants.host.support_ir import WATCH_SLOT
 
 _FIRST_CAPACITY = 64
 _WORD = 8

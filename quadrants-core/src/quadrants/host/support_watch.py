@@ -1,0 +1,152 @@
+"""The LLVM text of the watcher of globals, of its counterpart for 3.11, and of the stack limit.
+
+Part of the support module (see `support_ir`).
+"""
+
+from __future__ import annotations
+
+from quadrants.host import layout
+from quadrants.host.flags import WATCH_SLOT
+
+WATCH = f"""
+@qd_watch_table = global ptr null
+
+; PyDict_Watch's callback: clears the valid words that depend on the changed name; all of the dict's if no name is known.
+define i32 @qd_watch(i32 %event, ptr %dict, ptr %key, ptr %value) {{
+entry:
+  %table = load ptr, ptr @qd_watch_table
+  %nothing = icmp eq ptr %table, null
+  br i1 %nothing, label %done, label %start
+start:
+  %mask = load i64, ptr %table
+  %slots = getelementptr i8, ptr %table, i64 8
+  %named = icmp ult i32 %event, 3
+  %has.key = icmp ne ptr %key, null
+  %one = and i1 %named, %has.key
+  br i1 %one, label %typed, label %all
+typed:
+  %type.at = getelementptr i8, ptr %key, i64 {layout.OBJECT_TYPE}
+  %type = load ptr, ptr %type.at
+  %is.str = icmp eq ptr %type, @PyUnicode_Type
+  br i1 %is.str, label %hashed, label %all
+hashed:
+  %hash.at = getelementptr i8, ptr %key, i64 {layout.STR_HASH}
+  %hash = load i64, ptr %hash.at
+  %address = ptrtoint ptr %dict to i64
+  %mixed = lshr i64 %address, 4
+  %seed = xor i64 %hash, %mixed
+  br label %probe
+probe:
+  %p = phi i64 [%seed, %hashed], [%p1, %probe.next]
+  %index = and i64 %p, %mask
+  %offset = mul i64 %index, {WATCH_SLOT}
+  %slot = getelementptr i8, ptr %slots, i64 %offset
+  %slot.dict = load ptr, ptr %slot
+  %empty = icmp eq ptr %slot.dict, null
+  br i1 %empty, label %done, label %probe.compare
+probe.compare:
+  %slot.hash.at = getelementptr i8, ptr %slot, i64 8
+  %slot.hash = load i64, ptr %slot.hash.at
+  %same.hash = icmp eq i64 %slot.hash, %hash
+  %same.dict = icmp eq ptr %slot.dict, %dict
+  %match = and i1 %same.hash, %same.dict
+  br i1 %match, label %probe.clear, label %probe.next
+probe.clear:
+  %word.at = getelementptr i8, ptr %slot, i64 16
+  %word = load ptr, ptr %word.at
+  store i64 0, ptr %word
+  br label %probe.next
+probe.next:
+  %p1 = add i64 %p, 1
+  br label %probe
+all:
+  %a = phi i64 [0, %start], [0, %typed], [%a1, %all.next]
+  %a.offset = mul i64 %a, {WATCH_SLOT}
+  %a.slot = getelementptr i8, ptr %slots, i64 %a.offset
+  %a.dict = load ptr, ptr %a.slot
+  %a.match = icmp eq ptr %a.dict, %dict
+  br i1 %a.match, label %all.clear, label %all.next
+all.clear:
+  %a.word.at = getelementptr i8, ptr %a.slot, i64 16
+  %a.word = load ptr, ptr %a.word.at
+  store i64 0, ptr %a.word
+  br label %all.next
+all.next:
+  %a1 = add i64 %a, 1
+  %a.end = icmp ugt i64 %a1, %mask
+  br i1 %a.end, label %done, label %all
+done:
+  ret i32 0
+}}
+
+; 3.11: the version of a dict changed; whether what the entry depends on did. The table: (dict, version) * ndicts, n,
+; (dict, key, value) * n. An absent name is a null value.
+define i32 @qd_revalidate(ptr %table, i64 %ndicts) {{
+entry:
+  %pairs = shl i64 %ndicts, 4
+  %count.at = getelementptr i8, ptr %table, i64 %pairs
+  %count = load i64, ptr %count.at
+  %names = getelementptr i8, ptr %count.at, i64 8
+  br label %loop
+loop:
+  %i = phi i64 [0, %entry], [%i1, %check]
+  %more = icmp slt i64 %i, %count
+  br i1 %more, label %check, label %update
+check:
+  %i1 = add i64 %i, 1
+  %offset = mul i64 %i, 24
+  %row = getelementptr i8, ptr %names, i64 %offset
+  %dict = load ptr, ptr %row
+  %key.at = getelementptr i8, ptr %row, i64 8
+  %key = load ptr, ptr %key.at
+  %value.at = getelementptr i8, ptr %row, i64 16
+  %value = load ptr, ptr %value.at
+  %found = call ptr @PyDict_GetItemWithError(ptr %dict, ptr %key)
+  %same = icmp eq ptr %found, %value
+  br i1 %same, label %loop, label %changed
+update:
+  %j = phi i64 [0, %loop], [%j1, %refresh]
+  %updating = icmp slt i64 %j, %ndicts
+  br i1 %updating, label %refresh, label %fine
+refresh:
+  %j1 = add i64 %j, 1
+  %pair.offset = shl i64 %j, 4
+  %pair = getelementptr i8, ptr %table, i64 %pair.offset
+  %watched = load ptr, ptr %pair
+  %version.at = getelementptr i8, ptr %watched, i64 {layout.DICT_VERSION}
+  %version = load i64, ptr %version.at
+  %stored.at = getelementptr i8, ptr %pair, i64 8
+  store i64 %version, ptr %stored.at
+  br label %update
+fine:
+  ret i32 1
+changed:
+  ret i32 0
+}}
+"""
+
+STACK = """
+@qd_main_low = global i64 0
+@qd_main_high = global i64 0
+@qd_main_limit = global i64 0
+@qd_other_limit = global ptr null
+
+; The lowest frame address for a recursive kernel on this thread's stack.
+define i64 @qd_stack_limit(ptr %frame) {
+entry:
+  %at = ptrtoint ptr %frame to i64
+  %low = load i64, ptr @qd_main_low
+  %high = load i64, ptr @qd_main_high
+  %above = icmp uge i64 %at, %low
+  %below = icmp ult i64 %at, %high
+  %main = and i1 %above, %below
+  br i1 %main, label %known, label %ask
+known:
+  %limit = load i64, ptr @qd_main_limit
+  ret i64 %limit
+ask:
+  %function = load ptr, ptr @qd_other_limit
+  %other = call i64 %function()
+  ret i64 %other
+}
+"""
