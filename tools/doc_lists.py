@@ -34,6 +34,11 @@ TOPICS = {
     "signals": "Differences, convolution, interpolation",
     "comparing": "Comparison",
     "rounding": "Rounding",
+    "splitting": "Splitting, inserting, copying",
+    "sets": "Sets, partitions",
+    "polynomials": "Polynomials, windows",
+    "elementwise": "More element-wise functions",
+    "ufunc_methods": "Methods of ufuncs",
 }
 
 
@@ -60,7 +65,7 @@ def numpy_list() -> str:
         getattr(function, "__name__", str(function)) for function in ufuncs.UFUNCS
     }
     for module, names in named("numpy:").items():
-        topics.setdefault(TOPICS.get(module, module.capitalize()), set()).update(names)
+        topics.setdefault(TOPICS.get(module, module.capitalize().replace("_", " ")), set()).update(names)
     topics["`np.linalg`"] = {name for names in named("numpy.linalg:").values() for name in names}
     count = sum(map(len, topics.values()))
     parts = [words(names, topic) for topic, names in topics.items()]
