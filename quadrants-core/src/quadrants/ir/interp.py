@@ -164,7 +164,8 @@ class _Machine:
                 self.release(env[value])
             raise
         if op.defn.effects & Effect.ALLOCATES:
-            self.blocks += [v.block for v in results if isinstance(v, InterpArray) and op.name != "call" and v.block]
+            blocks = [v.block for v in results if isinstance(v, InterpArray) and op.name != "call"]
+            self.blocks += [block for block in blocks if block is not None and not block.external]
         return results
 
     def release(self, value: Any) -> None:

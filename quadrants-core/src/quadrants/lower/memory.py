@@ -14,6 +14,9 @@ from quadrants.lower.nodes import DATA
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType, Type
 from quadrants.types.dtypes import dtype_of
 
+#: What LLVM asks of slots that hold vectors of 16 bytes: more would realign the frame.
+_FRAME_ALIGN = 16
+
 
 def _dim(e: FunctionEmitter, op: Op) -> None:
     axis = op.attrs["axis"]
@@ -128,6 +131,9 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
     type = op.attrs["type"]
     assert isinstance(type, ArrayType)
     sizes = [e.one(size) for size in op.operands]
+    if op.attr("stack"):
+        _alloc_in_frame(e, op, type, sizes)
+        return
     _check_sizes(e, op, sizes)
     steps, nbytes = _layout(e, type, sizes)
     allocate = e.module.runtime("qd_alloc_zero" if op.attrs.get("zero") else "qd_alloc")
@@ -138,6 +144,16 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
     data = e.let(f"getelementptr inbounds nuw i8, ptr {owner}, i64 {BLOCK_HEADER}")
     e.parts[op.results[0]] = (data, owner, *sizes, *steps)
     e.aliasing.allocated(op.results[0])
+
+
+def _alloc_in_frame(e: FunctionEmitter, op: Op, type: ArrayType, sizes: Sequence[Text]) -> None:
+    """A small array of constant size, in the function's frame: LLVM may keep its elements in registers."""
+    steps, nbytes = _layout(e, type, sizes)
+    slot = e.temp()
+    e.entry.append(f"  {slot} = alloca [{nbytes} x i8], align {_FRAME_ALIGN}")
+    if op.attr("zero"):
+        e.line(f"call void @llvm.memset.p0.i64(ptr align {_FRAME_ALIGN} {slot}, i8 0, i64 {nbytes}, i1 false)")
+    e.parts[op.results[0]] = (slot, "null", *sizes, *steps)
 
 
 def _view(e: FunctionEmitter, op: Op) -> None:

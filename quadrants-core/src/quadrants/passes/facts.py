@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from quadrants._frozen import frozen
 from quadrants.ir import Op, Value
 from quadrants.passes.fold import INVERSE
 from quadrants.passes.intervals import I64_RANGE, Interval, range_of_dim, range_of_type, transfer
@@ -31,8 +31,7 @@ def _array(value: Value) -> ArrayType:
     return value.type
 
 
-@frozen
-class Form:
+class Form(NamedTuple):
     """`sum(coefficient * value) + const`. Coefficients are not 0."""
 
     terms: dict[Value, int]
@@ -105,9 +104,13 @@ class Facts:
     def span(self, form: Form) -> Interval:
         """The interval of a form, in plain integers."""
         lo = hi = form.const
+        intervals = self.intervals
         for value, coefficient in form.terms.items():
-            term = self.range(value).scale(coefficient)
-            lo, hi = lo + term.lo, hi + term.hi
+            least, most = intervals.get(value) or self.range(value)
+            if coefficient < 0:
+                least, most = most, least
+            lo += coefficient * least
+            hi += coefficient * most
         return Interval(lo, hi)
 
     def exact(self, value: Value) -> Form:

@@ -7,8 +7,8 @@ operation may wrap, the result is the whole range of its type.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
-from quadrants._frozen import frozen
 from quadrants.ir import Op
 from quadrants.types import ArrayType, Scalar, Type
 
@@ -16,8 +16,7 @@ I64_MAX = (1 << 63) - 1
 I64_MIN = -(1 << 63)
 
 
-@frozen
-class Interval:
+class Interval(NamedTuple):
     """The integers from `lo` to `hi`, both included."""
 
     lo: int

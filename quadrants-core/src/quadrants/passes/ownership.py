@@ -2,12 +2,12 @@
 
 Takes QIR without maps; gives QIR with `retain`, `release` and `cleanup`. Runs last: nothing may move ops afterwards.
 
-Owned are the results of ops with an array type (but for views), the array arguments of loops, and variables that hold
-arrays. They belong to the region that defines them. Parameters and views are borrowed: a view lives on what it was made
-from, whose last use is then that of the view. What a jump, a `yield`, a loop's initial values, or a variable takes, is
-handed over if it ends here anyway, and retained otherwise. Everything else owned is released behind its last use; by
-the jumps that leave its region earlier; and, where an op raises, by the op itself: `cleanup` lists what is alive up to
-the enclosing `try` or the function.
+Owned are the results of ops with an array type (but for views and arrays in the frame), the array arguments of loops,
+and variables that hold arrays. They belong to the region that defines them. Parameters and views are borrowed: a view
+lives on what it was made from, whose last use is then that of the view. What a jump, a `yield`, a loop's initial
+values, or a variable takes, is handed over if it ends here anyway, and retained otherwise. Everything else owned is
+released behind its last use; by the jumps that leave its region earlier; and, where an op raises, by the op itself:
+`cleanup` lists what is alive up to the enclosing `try` or the function.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class _Owner:
         for value in [value for value in reversed(scope.live) if last[value] == index]:
             scope.live.remove(value)
             out.append(_count("release", value))
-        if op.name == "view":
+        if op.name == "view" or (op.name == "alloc" and op.attr("stack")):
             return
         made = [result for result in op.results if _counted(result)]
         if op.name == "var.get":

@@ -19,6 +19,7 @@ from quadrants.passes import (
     polls,
     reductions,
     simplify,
+    stack_arrays,
     version_loops,
 )
 from quadrants.passes.context import FunctionPass, PassContext, PassOptions
@@ -34,6 +35,7 @@ PASSES: tuple[FunctionPass, ...] = (
     version_loops.run,
     simplify.run,
     reductions.run,
+    stack_arrays.run,
     polls.run,
     ownership.run,
 )

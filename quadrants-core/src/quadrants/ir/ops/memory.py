@@ -120,7 +120,15 @@ def _store_element(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
 def _allocate(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     type = op.attrs["type"]
     assert isinstance(type, ArrayType)
-    return (new_array(type, values, zero=bool(op.attr("zero"))),)
+    array = new_array(type, values, zero=bool(op.attr("zero")))
+    if op.attr("stack"):
+        assert array.block is not None
+        array.block.external = True
+    return (array,)
+
+
+def _may_fail(op: Op) -> bool:
+    return not op.attr("stack")
 
 
 def _make_view(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -226,10 +234,16 @@ DEFS = (
         _alloc,
         reference=_allocate,
         effects=Effect.ALLOCATES | Effect.RAISES,
-        attrs=(Attr("type", AttrKind.TYPE), Attr("zero", AttrKind.BOOL, required=False, default=False)),
+        may_raise=_may_fail,
+        attrs=(
+            Attr("type", AttrKind.TYPE),
+            Attr("zero", AttrKind.BOOL, required=False, default=False),
+            Attr("stack", AttrKind.BOOL, required=False, default=False),
+        ),
         doc="A new contiguous array. ValueError for a negative dimension, MemoryError when too large or when there is no memory. "
         "Elements are 0 if `zero`, else "
-        "undefined until written. In strides, a dimension of 0 counts as 1.",
+        "undefined until written. In strides, a dimension of 0 counts as 1. `stack`: it is small, of constant size, and "
+        "nothing refers to it once its function, or the turn of the loop around it, is over; references are not counted.",
         derivative="alloc of the derivative's array, zeroed",
     ),
     OpDef(
