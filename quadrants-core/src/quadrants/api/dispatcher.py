@@ -102,8 +102,11 @@ class Specialisation:
     def signature(self) -> Signature:
         return Signature(self.types, self.result)
 
+    def __repr__(self) -> str:
+        return f"<code for {self.signature}>"
 
-@dataclasses.dataclass(slots=True)
+
+@frozen
 class Stats:
     """Where code came from: by signature, how often out of the cache, how often compiled."""
 

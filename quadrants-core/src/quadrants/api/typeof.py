@@ -43,6 +43,7 @@ LITERAL_CLASSES: tuple[type, ...] = (
     type(np.sum),
 )
 
+_HEAP_TYPE = 1 << 9  # the flag of classes that were made by a class statement
 _DTYPE_NAMES = {
     "O": "object",
     "V": "structured",
@@ -161,6 +162,8 @@ def hint_for(cls: type) -> str:
         hint = _HINTS.get(f"{base.__module__}.{base.__qualname__}") or _PACKAGE_HINTS.get(base.__module__.split(".")[0])
         if hint:
             return hint
+    if cls.__flags__ & _HEAP_TYPE:
+        return "pass its data: numbers and NumPy arrays as arguments, or together in a named tuple"
     return "pass numbers, NumPy arrays, or tuples of them"
 
 

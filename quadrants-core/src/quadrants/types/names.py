@@ -51,6 +51,8 @@ class Signature:
         params = ", ".join(map(type_text, self.params))
         return f"{'' if self.result is None else type_text(self.result)}({params})"
 
+    __repr__ = __str__
+
 
 class TypeName:
     """A type that users can name, subscript (arrays), call with values (conversion) and call with types (signatures)."""
