@@ -81,12 +81,10 @@ def across(pick, a, axis, dtype, start):
     inner = product(a.shape[axis + 1 :])
     out = np.empty(drop(a.shape, axis), dtype)
     if n == 0:
-        if start is None:
-            if out.size > 0:
-                name = "minimum" if pick is kernels.lower else "maximum"
-                raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
-        else:
+        if start is not None:
             out[...] = start
+        elif out.size > 0:
+            no_identity(pick)
         return out
     lines = a.reshape((outer, n, inner))
     sums = out.reshape((outer, inner))
@@ -99,10 +97,30 @@ def across(pick, a, axis, dtype, start):
     return out
 
 
+def no_identity(pick):
+    name = "minimum" if pick is kernels.lower else "maximum"
+    raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+
+
+def line_by_line(row, pick, a, dtype, start):
+    """All elements of an array that is not contiguous combined, without a copy of it."""
+    if a.size == 0:
+        if start is None:
+            no_identity(pick)
+        return dtype.type(start)
+    # A minimum starts from an element, which may be combined twice.
+    total = dtype.type(start) if start is not None else a[(0,) * a.ndim]
+    for index in np.ndindex(a.shape[:-1]):
+        total = pick(total, row(a[index], dtype))
+    return total
+
+
 def by_rows(row, pick, a, axis, keepdims, dtype, inner_dtype, start):
     """As `reduce`, by whole rows (`across`) where that is the order in memory; `start` is the result for no elements."""
     if not raw.known(axis):
         return by_rows_at(row, pick, a, checked_axis(axis, a.ndim), 0, keepdims, dtype, inner_dtype, start)
+    if axis is None and a.ndim > 1 and not a.flags.c_contiguous and not a.flags.f_contiguous:
+        return whole(dtype.type(line_by_line(row, pick, a, inner_dtype, start)), a.ndim, keepdims)
     if axis is not None and not isinstance(axis, tuple) and a.ndim > 1 and a.flags.c_contiguous:
         front = checked_axis(axis, a.ndim)
         if front < a.ndim - 1:
@@ -143,8 +161,6 @@ def prod(a, axis=None, dtype=None, out=None, keepdims=False):
 def mean(a, axis=None, dtype=None, out=None, keepdims=False):
     a = as_array(a)
     result_dtype = mean_dtype(a, dtype)
-    if axis is None:
-        return deliver(reduce(kernels.mean_row, a, axis, keepdims, result_dtype), out)
     wide = wide_dtype(result_dtype)
     total = by_rows(kernels.sum_row, add, a, axis, keepdims, wide, wide, 0)
     share = total / wide.type(reduced_size(a, axis))
