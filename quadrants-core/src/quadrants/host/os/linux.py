@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 
-_MAP_NORESERVE = 0x4000
-_PROT_NONE = 0
+# As in <sys/mman.h>, on every Linux; the module `mmap` takes longer to load than all that is done here.
+_PROT_NONE, _PROT_READ, _PROT_WRITE, _PROT_EXEC = 0, 1, 2, 4
+_MAP_PRIVATE, _MAP_ANONYMOUS, _MAP_NORESERVE = 0x02, 0x20, 0x4000
 _FAILED = ctypes.c_void_p(-1).value
 _PTHREAD_ATTR_BYTES = 128  # at least sizeof(pthread_attr_t) of every libc (glibc: 56 or 64)
 
@@ -15,7 +15,7 @@ _PTHREAD_ATTR_BYTES = 128  # at least sizeof(pthread_attr_t) of every libc (glib
 class Linux:
     """See `System`."""
 
-    page_size = mmap.PAGESIZE
+    page_size = os.sysconf("SC_PAGE_SIZE")
 
     def __init__(self) -> None:
         libc = ctypes.CDLL(None, use_errno=True)
@@ -29,17 +29,17 @@ class Linux:
         self._is_arm = os.uname().machine in ("aarch64", "arm64")
 
     def reserve(self, size: int) -> int:
-        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE
+        flags = _MAP_PRIVATE | _MAP_ANONYMOUS | _MAP_NORESERVE
         address = self._mmap(None, size, _PROT_NONE, flags, -1, 0)
         if address is None or address == _FAILED:
             raise OSError(ctypes.get_errno(), "cannot reserve address space for compiled code")
         return int(address)
 
     def make_writable(self, address: int, size: int) -> None:
-        self._protect(address, size, mmap.PROT_READ | mmap.PROT_WRITE)
+        self._protect(address, size, _PROT_READ | _PROT_WRITE)
 
     def make_executable(self, address: int, size: int) -> None:
-        self._protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC)
+        self._protect(address, size, _PROT_READ | _PROT_EXEC)
         if self._is_arm:
             clear = ctypes.CDLL("libgcc_s.so.1")["__clear_cache"]
             clear.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
