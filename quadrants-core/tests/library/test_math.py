@@ -334,6 +334,19 @@ def test_numpy_complex_division(x, y):
         assert g == pytest.approx(w, rel=1e-12, abs=1e-300, nan_ok=True), (x, y, got, want)
 
 
+def test_complex_division_by_zero_and_powers_of_zero():
+    with pytest.raises(ZeroDivisionError) as want:
+        1j / 0j
+    with pytest.raises(ZeroDivisionError) as got:
+        complexes.complex_div(1j, 0j)
+    assert str(got.value) == str(want.value)
+    for power in (1 + 2j, 2 + 0j, 0j, -1 + 0j, 1j):
+        with np.errstate(all="ignore"):
+            want_power = complex(np.complex128(0) ** np.complex128(power))
+        got_power = complexes.numpy_complex_pow(0j, power)
+        assert got_power == want_power or (cmath.isnan(got_power) and cmath.isnan(want_power))
+
+
 def test_complex_abs():
     assert complexes.complex_abs(3 + 4j) == 5.0
     with pytest.raises(OverflowError, match="absolute value too large"):
@@ -353,7 +366,17 @@ def test_cmath_rect_and_log_base():
             got = complexes.rect(r, phi)
             for g, w in zip(parts(got), parts(want), strict=True):
                 assert g == pytest.approx(w, rel=1e-15, nan_ok=True), (r, phi, got, want)
-    assert cmath.isclose(complexes.log(3 + 4j, 2.0), cmath.log(3 + 4j, 2.0))
+    for z in (3 + 4j, 0j, 1 + 0j, complex(math.inf, 1)):
+        for base in (2.0, 1j, 0j, 1.0):
+            try:
+                want = cmath.log(z, base)
+            except (ValueError, ZeroDivisionError) as error:
+                with pytest.raises(type(error), match=str(error)):
+                    complexes.log(z, base)
+                continue
+            got = complexes.log(z, base)
+            for g, w in zip(parts(got), parts(want), strict=True):
+                assert g == pytest.approx(w, rel=1e-14, nan_ok=True), (z, base, got, want)
 
 
 # NumPy's complex functions.

@@ -12,6 +12,7 @@ from quadrants.library.complexes import (
     LN2,
     LN10,
     acos,
+    any_log,
     asin,
     asinh,
     finite,
@@ -19,7 +20,6 @@ from quadrants.library.complexes import (
     finite_exp,
     finite_sinh,
     finite_tanh,
-    log_size,
     special_atanh,
     special_cosh,
     special_exp,
@@ -63,10 +63,7 @@ def expm1(x):
 
 
 def log(x):
-    z = complex(x)
-    if z.real == 0.0 and z.imag == 0.0:
-        return complex(-math.inf, raw.atan2(z.imag, z.real))
-    return complex(log_size(z), raw.atan2(z.imag, z.real))
+    return any_log(complex(x))
 
 
 def log2(x):

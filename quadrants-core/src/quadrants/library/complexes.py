@@ -23,17 +23,19 @@ def complex_mul(x, y):
 
 
 def complex_div(x, y):
-    """Python's `x / y`, y not zero (Smith's algorithm)."""
+    """Python's `x / y` (Smith's algorithm)."""
     c = y.real
     d = y.imag
+    if c == 0.0 and d == 0.0:
+        raise ZeroDivisionError("division by zero" if raw.VERSION >= (3, 14) else "complex division by zero")
     if abs(c) >= abs(d):
-        ratio = d / c
+        ratio = raw.div(d, c)
         bottom = c + d * ratio
-        return complex((x.real + x.imag * ratio) / bottom, (x.imag - x.real * ratio) / bottom)
+        return complex(raw.div(x.real + x.imag * ratio, bottom), raw.div(x.imag - x.real * ratio, bottom))
     if abs(d) >= abs(c):
-        ratio = c / d
+        ratio = raw.div(c, d)
         bottom = c * ratio + d
-        return complex((x.real * ratio + x.imag) / bottom, (x.imag * ratio - x.real) / bottom)
+        return complex(raw.div(x.real * ratio + x.imag, bottom), raw.div(x.imag * ratio - x.real, bottom))
     return complex(math.nan, math.nan)
 
 
@@ -115,7 +117,7 @@ def numpy_complex_pow(x, y):
     if y.real == 0.0 and y.imag == 0.0:
         return complex(1.0, 0.0)
     if x.real == 0.0 and x.imag == 0.0:
-        if y.real > 0.0 and y.imag == 0.0:
+        if y.real > 0.0:
             return complex(0.0, 0.0)
         return complex(math.nan, math.nan)
     if y.imag == 0.0 and y.real == raw.floor(y.real) and abs(y.real) < 100.0:
@@ -249,14 +251,24 @@ def special_exp(a, b):
 def log(x, base=None):
     if base is None:
         return natural_log(as_complex(x))
-    top = natural_log(as_complex(x))
+    # With a base CPython does not notice that the logarithm of x = 0 is infinite.
+    top = any_log(as_complex(x))
     bottom = natural_log(as_complex(base))
+    if bottom.real == 0.0 and bottom.imag == 0.0:
+        raise ValueError("math domain error")
     return complex_div(top, bottom)
 
 
 def natural_log(z):
     if z.real == 0.0 and z.imag == 0.0:
         raise ValueError("math domain error")
+    return any_log(z)
+
+
+def any_log(z):
+    """The logarithm, -inf at zero."""
+    if z.real == 0.0 and z.imag == 0.0:
+        return complex(-math.inf, raw.atan2(z.imag, z.real))
     return complex(log_size(z), raw.atan2(z.imag, z.real))
 
 

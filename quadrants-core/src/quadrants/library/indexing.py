@@ -174,7 +174,13 @@ def shape_of_places(places):
         return ()
     item = places[0]
     if isinstance(item, np.ndarray):
-        return np.broadcast_shapes(item.shape, shape_of_places(places[1:]))
+        rest = shape_of_places(places[1:])
+        try:
+            return np.broadcast_shapes(item.shape, rest)
+        except ValueError:
+            raise IndexError(
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {item.shape} {rest}"
+            )
     return shape_of_places(places[1:])
 
 
