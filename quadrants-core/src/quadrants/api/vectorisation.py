@@ -18,6 +18,7 @@ _NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _PLACE = re.compile(r'!"quadrants\.loop", !"([^"]*)"')
 _BACK_EDGE = re.compile(r"^  br i1 .*!llvm\.loop !(\d+)", re.MULTILINE)
 _VECTOR = re.compile(r"<(\d+) x (double|float|half|i\d+)>")
+_FLOATS = ("half", "float", "double")
 _LANES = {"double": "float64", "float": "float32", "half": "float16", "i1": "bool"}
 
 
@@ -46,12 +47,12 @@ def _block_before(text: str, end: int) -> str:
 
 
 def _lanes(block: str) -> str:
-    """The widest vector of numbers in a block, as "8 x float64"."""
-    widest = (0, "")
+    """The widest vector of numbers in a block, of floats if there are any, as "8 x float64"."""
+    widest = (False, 0, "")
     for count, kind in _VECTOR.findall(block):
         if kind != "i1":
-            widest = max(widest, (int(count), kind))
-    return f"{widest[0]} x {_LANES.get(widest[1], widest[1].replace('i', 'int'))}" if widest[0] else ""
+            widest = max(widest, (kind in _FLOATS, int(count), kind))
+    return f"{widest[1]} x {_LANES.get(widest[2], widest[2].replace('i', 'int'))}" if widest[1] else ""
 
 
 def decisions(text: str, loops: Iterable[Loop]) -> list[Decision]:

@@ -11,6 +11,7 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.passes.context import location_of
+from quadrants.types.names import type_text
 
 PASS = "survey"
 
@@ -79,7 +80,7 @@ def _cost(op: Op) -> tuple[str, str] | None:
     if op.name == "check":
         return "check", f"{str(op.attrs['exc']).rpartition(':')[2]} is checked in every turn of the loop"
     if op.name == "alloc":
-        return "allocation", f"allocates {op.result.type}"
+        return "allocation", f"allocates an array, {type_text(op.result.type)}"
     return None
 
 
