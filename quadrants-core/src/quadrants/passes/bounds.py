@@ -31,8 +31,11 @@ _SUMS = frozenset({"add", "sub", "mul", "neg"})
 def run(function: Function, context: PassContext) -> None:
     """Remove the checks of one function that cannot fail."""
     prover = _Prover(function, context)
-    for edit in walk(function, prover.visit):
+    edits = walk(function, prover.visit)
+    for edit in edits:
         edit()
+    if edits:
+        context.changed.add(function.name)
     prover.rebuild(function.body)
     replace_uses(function.body, prover.replaced)
 

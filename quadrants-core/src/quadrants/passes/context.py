@@ -34,6 +34,7 @@ class PassContext:
     module: Module
     options: PassOptions
     decisions: list[Decision] = field(default_factory=list)
+    changed: set[str] = field(default_factory=set)  # functions that a pass left something to simplify in
 
     def note(
         self,

@@ -32,6 +32,7 @@ def run(function: Function, context: PassContext) -> None:
     """Expand every map of the function."""
     if any(op.name in fuse_maps.MAPS for op in function.body.walk()):
         _Expander(function, context).region(function.body)
+        context.changed.add(function.name)
 
 
 @dataclass(slots=True)

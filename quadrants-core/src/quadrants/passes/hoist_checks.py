@@ -15,20 +15,26 @@ from quadrants.passes.structure import constant_turns, integer_constants, is_pur
 _CHECKS = frozenset({"index", "check"})
 
 
-def run(function: Function, context: PassContext | None = None) -> None:
+def run(function: Function, context: PassContext) -> None:
     """Hoist the checks of one function."""
-    _region(function.body, integer_constants(function))
+    if _region(function.body, integer_constants(function)):
+        context.changed.add(function.name)
 
 
-def _region(region: Region, constants: dict[Value, int]) -> None:
+def _region(region: Region, constants: dict[Value, int]) -> bool:
+    """Hoist the checks inside a region. Gives whether there were any."""
     out: list[Op] = []
+    changed = False
     for op in region.ops:
         for nested in op.regions:
-            _region(nested, constants)
+            changed |= _region(nested, constants)
         if op.name == "for" and (constant_turns(op, constants) or 0) > 0:
-            out += hoistable(op)
+            moved = hoistable(op)
+            changed |= bool(moved)
+            out += moved
         out.append(op)
     region.ops[:] = out
+    return changed
 
 
 def hoistable(loop: Op) -> list[Op]:

@@ -22,7 +22,10 @@ _PROMISES = ("nowrap", "nonzero")
 
 def run(function: Function, context: PassContext) -> None:
     """Convert the small branches of one function."""
-    _region(function.body, {})
+    replaced: dict[Value, Value] = {}
+    _region(function.body, replaced)
+    if replaced:
+        context.changed.add(function.name)
 
 
 def _region(region: Region, replaced: dict[Value, Value]) -> None:

@@ -134,7 +134,7 @@ class _Poller:
                     out.ops.append(op)
                 elif op in self.counted and counter is not None:
                     counter = self.through(op, counter, depth)
-                elif op in self.real and depth == 0 and not breaks_of(op):
+                elif op in self.real and depth == 0:
                     self.inside(op, counter, depth)  # it may leave for an outer op that takes the counter
                     self.strip(op)
                 else:

@@ -40,6 +40,13 @@ def run(function: Function, context: PassContext | None = None) -> None:
     dce.run(function)
 
 
+def again(function: Function, context: PassContext) -> None:
+    """Simplify the function if a pass before said that it changed it."""
+    if function.name in context.changed:
+        context.changed.discard(function.name)
+        run(function, context)
+
+
 @dataclass(slots=True)
 class _Simplifier:
     """One walk. `replaced` maps values to what stands for them; `shared` holds a table of known expressions a nesting

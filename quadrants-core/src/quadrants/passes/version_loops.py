@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder
-from quadrants.ir.rewrite import clone_op
+from quadrants.ir.rewrite import clone_op, replace_uses
 from quadrants.passes.context import PassContext
 from quadrants.passes.guards import Guard, Plan, Range
 from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const, const, fits, plus
@@ -69,9 +69,14 @@ class _Versioner:
         mark_cold(slow)
         guarded = Guard(plan.nest, plan.lasts).emit(plan)
         dropped = set(plan.checks)
+        positions: dict[Value, Value] = {}
         for found in plan.ranges:
             found.op.attrs.update(checked=False, wrap=found.wraps)
+            if not found.wraps:  # the index is its operand
+                positions[found.op.result] = found.op.operands[0]
+                dropped.add(found.op)
         _drop(loop.regions[0], dropped)
+        replace_uses(loop.regions[0], positions)
         results = loop.results
         loop.results = [Value(result.type, result.hint) for result in results]
         self.region(loop.regions[0])
