@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import convert, elementwise, operators, sequences
+from quadrants.infer import convert, elementwise, operators, scalars, sequences
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number, generalise, join_types
 from quadrants.infer.merge import convert as convert_value
@@ -254,7 +254,7 @@ def _round(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         return whole if scalar.weak else Num(scalar, w.cast(whole, scalar))
     if _is_none(digits):
         rounded = Num(scalar, w.b.value("math.rint", w.num(value).value))
-        return Num(PYINT, convert.float_to_int(w, rounded))
+        return Num(PYINT, scalars.float_to_int(w, rounded))
     if scalar.weak:
         return w.call_library("rounding:round_half_even_digits", value, digits)
     return Num(scalar, w.cast(w.call_library("rounding:rounded", value, digits), scalar))
@@ -355,6 +355,7 @@ def _str(w: Emitter, *args: Abstract) -> Abstract:
         return value
     if isinstance(value, Const) and isinstance(value.value, (*Number, type(None))):
         return Const(str(value.value))
+    operators.check_text(value)
     return Text(FormatType((FormatHole(value.type, "s"),)), value.leaves)
 
 
@@ -363,6 +364,8 @@ def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         if name not in ("sep", "end", "flush") or not isinstance(value, Const):
             fail(Code.NOT_CONSTANT, f"print() takes sep, end and flush as constants, not {name}")
     options = tuple((name, value.value) for name, value in keywords.items() if isinstance(value, Const))
+    for arg in args:
+        operators.check_text(arg)
     types = (*(arg.type for arg in args), LiteralType(repr(options)))
     leaves = [leaf for arg in args for leaf in arg.leaves]
     w.b.op("pycall", *leaves, target="builtins:print", args=TupleType(types), result=Const(None).type)

@@ -9,8 +9,6 @@ from quadrants.infer import elementwise, operators, scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
 from quadrants.ir import Value
-from quadrants.ir.core import Op
-from quadrants.ir.ops import OPS
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
 from quadrants.types.dtypes import scalar_of
 
@@ -72,30 +70,7 @@ def to_sized(w: Emitter, scalar: Scalar, args: tuple[Abstract, ...]) -> Abstract
         return Num(BOOL, w.truth(value))
     if source.is_complex and not scalar.is_complex:
         fail(Code.BAD_CONVERSION, f"a complex number cannot be converted to {scalar}", hint="Use .real or abs().")
-    if scalar.is_integer and source.weak:
-        if source.is_float:
-            value = Num(PYINT, float_to_int(w, value))
-        return Num(scalar, w.cast(scalars.fit_weak(w, value, source if source.is_bool else PYINT, scalar), scalar))
-    return Num(scalar, w.cast(value, scalar))
-
-
-def float_to_int(w: Emitter, value: Abstract) -> Value:
-    """The int64 of a float, truncated; NaN, infinities and what does not fit raise."""
-    register = w.cast(value, PYFLOAT)
-    v, f64 = w.b.value, w.b.f64
-    fits = v("and", v("cmp", register, f64(-(2.0**63)), pred="ge"), v("cmp", register, f64(2.0**63), pred="lt"))
-    misfit = w.new_region()
-    with w.b.into(misfit):
-        w.check(v("cmp", register, register, pred="eq"), ValueError, "cannot convert float NaN to integer")
-        finite = v("cmp", v("abs", register), f64(float("inf")), pred="lt")
-        w.check(finite, OverflowError, "cannot convert float infinity to integer")
-        w.check(w.b.bool(False), OverflowError, "the float does not fit in 64 bits: integers are int64 in compiled code")
-        w.b.op("unreachable")
-    fine = w.new_region()
-    with w.b.into(fine):
-        w.b.op("yield")
-    w.b.region.ops.append(Op(OPS["if"], [fits], [], {}, [fine, misfit], w.b.loc))
-    return v("cast", register, type=PYINT.machine)
+    return Num(scalar, scalars.sized(w, value, scalar))
 
 
 def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
@@ -110,7 +85,7 @@ def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     if scalar.is_complex:
         fail(Code.BAD_CONVERSION, "int() argument must be a real number, not a complex one")
     if scalar.is_float:
-        return Num(PYINT, float_to_int(w, value))
+        return Num(PYINT, scalars.float_to_int(w, value))
     return Num(PYINT, w.cast(value, PYINT))
 
 

@@ -143,17 +143,26 @@ def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
             Code.BAD_CONVERSION, f"complex numbers cannot be stored in an array of {dtype}", hint="Use .real or np.abs."
         )
     if isinstance(value, Arr) and value.array.ndim > target.array.ndim:
-        fail(
-            Code.BAD_BROADCAST,
-            f"could not broadcast input array of rank {value.array.ndim} into rank {target.array.ndim}",
-            types=[("target", target.array), ("value", value.array)],
-        )
-    input_ = value.value if isinstance(value, Arr) else w.cast(value, dtype)
+        value = _without_leading(w, value, target)
+    input_ = value.value if isinstance(value, Arr) else scalars.sized(w, value, dtype)
     element = source if isinstance(value, Arr) else dtype
     region = w.new_region([element])
     with w.b.into(region):
         w.b.op("yield", w.cast(Num(element, region.args[0]), dtype))
     _map_into(w, target, [input_], region)
+
+
+def _without_leading(w: Emitter, value: Arr, target: Arr) -> Arr:
+    """The view without the leading axes that the target lacks; their size has to be 1."""
+    v, extra = w.b.value, value.array.ndim - target.array.ndim
+    dims = [v("dim", value.value, axis=axis) for axis in range(value.array.ndim)]
+    strides = [v("stride", value.value, axis=axis) for axis in range(value.array.ndim)]
+    for dim in dims[:extra]:
+        text = f"could not broadcast input array of rank {value.array.ndim} into rank {target.array.ndim}"
+        w.check(v("cmp", dim, w.b.i64(1), pred="eq"), ValueError, text)
+    layout = "C" if value.array.layout == "C" or target.array.ndim == 0 else "A"
+    array = ArrayType(value.array.dtype, target.array.ndim, layout, value.array.readonly)
+    return Arr(array, v("view", value.value, w.b.i64(0), *dims[extra:], *strides[extra:], type=array))
 
 
 def _map_into(w: Emitter, target: Arr, inputs: list[Value], region: Region) -> None:

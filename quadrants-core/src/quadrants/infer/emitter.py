@@ -17,7 +17,7 @@ from quadrants.infer.values import Abstract, Const, Maybe, Num, Opt
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Region
-from quadrants.types import I64, LiteralType, Scalar, TupleType, Type
+from quadrants.types import I64, U64, LiteralType, Scalar, TupleType, Type
 from quadrants.types.promotion import integer_range, weak_of
 
 
@@ -97,7 +97,11 @@ class Emitter:
         scalar = scalar_type(value)
         if scalar is None or not scalar.is_integer:
             fail(Code.TYPE_MISMATCH, f"{what} has to be an integer, not {describe(value)}")
-        return self.cast(value, I64)
+        register = self.cast(value, I64)
+        if scalar == U64:
+            fits = self.b.value("cmp", register, self.b.i64(0), pred="ge")
+            self.check(fits, OverflowError, "Python int too large to convert to C long")
+        return register
 
     def truth(self, value: Abstract) -> Value:
         """The truth of a number as a register."""

@@ -244,7 +244,9 @@ def _reachable(entry: Specialisation, by_name: dict[str, Specialisation]) -> dic
 
 
 def _thread_hidden(
-    entry: Specialisation, reached: dict[str, Specialisation], hidden: dict[object, tuple[np.ndarray | Dependency, Type]]
+    entry: Specialisation,
+    reached: dict[str, Specialisation],
+    hidden: dict[object, tuple[np.ndarray | Dependency, Type]],
 ) -> None:
     """Add the hidden arguments that callees need to the parameters of their callers, and pass them in the calls."""
     if not hidden:

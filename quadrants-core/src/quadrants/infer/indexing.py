@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from quadrants.diagnostics import Code
+from quadrants.infer import scalars
 from quadrants.infer.elementwise import assign_into
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
@@ -23,15 +24,35 @@ def index_items(index: Abstract) -> tuple[Abstract, ...]:
 
 def get_item(w: Emitter, base: Arr, index: Abstract) -> Abstract:
     """`base[index]`."""
-    items = index_items(index)
+    items = _prepared(w, index)
     if any(_is_mask(item) for item in items):
         return _masked(w, base, items)
     if any(_is_index_array(item) for item in items):
         return _fancy(w, base, items)
+    dots = any(_is_constant(item, Ellipsis) for item in items)
     items = _expand(base.array, items)
-    if len(items) == base.array.ndim and all(_is_integer(item) for item in items):
+    if len(items) == base.array.ndim and all(_is_integer(item) for item in items) and not dots:
         return load(w, base, [w.integer(item) for item in items])
     return make_view(w, base, items, (base.value, index))
+
+
+def _prepared(w: Emitter, index: Abstract) -> tuple[Abstract, ...]:
+    """The items between the brackets: integer arrays of rank 0 as integers, masks among several items as index arrays."""
+    items = tuple(
+        load(w, item, []) if isinstance(item, Arr) and item.array.ndim == 0 and item.array.dtype.is_integer else item
+        for item in map(w.unwrap, index_items(index))
+    )
+    if len(items) == 1:
+        return items
+    prepared: list[Abstract] = []
+    for item in items:
+        if isinstance(item, Arr) and _is_mask(item) and item.array.ndim:
+            found = w.call_library("searching:nonzero", item)
+            assert isinstance(found, Tup)
+            prepared += found.items
+        else:
+            prepared.append(item)
+    return tuple(prepared)
 
 
 def load(w: Emitter, base: Arr, indices: list[Value]) -> Num:
@@ -49,7 +70,7 @@ def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
             types=[("array", base.array)],
             hint="Pass a writeable array, or make a copy with .copy().",
         )
-    items = index_items(index)
+    items = _prepared(w, index)
     if isinstance(value, Arr) and value.origin is not None and _same_place(value.origin, base, index):
         return  # `a[i:j] += x` has updated the view in place already
     if any(_is_mask(item) for item in items):
@@ -68,7 +89,7 @@ def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
 
 def store(w: Emitter, base: Arr, indices: list[Value], value: Abstract) -> None:
     """Write one element, converted as NumPy's assignment converts."""
-    register = w.cast(_element(w, value, base.array.dtype), base.array.dtype)
+    register = scalars.sized(w, _element(w, value, base.array.dtype), base.array.dtype)
     w.b.op("store", register, base.value, *indices, checked=w.options.boundscheck, wrap=True)
 
 
@@ -237,6 +258,8 @@ def slice_bounds(w: Emitter, item: SliceValue, n: Value) -> tuple[Value, Value, 
     if step_const == 0 and not isinstance(step_const, bool):
         w.check(w.b.bool(False), ValueError, "slice step cannot be zero")
     step = w.b.i64(step_const) if isinstance(step_const, int) else w.integer(item.step, "a slice step")
+    if step_const is None:
+        w.check(w.b.value("cmp", step, w.b.i64(0), pred="ne"), ValueError, "slice step cannot be zero")
     if step_const == 1:
         start = _clamp_up(w, item.start, n, w.b.i64(0))
         stop = _clamp_up(w, item.stop, n, n)

@@ -35,6 +35,8 @@ from quadrants.types.promotion import weak_of
 class InstructionWalk(ScopeWalk):
     """The walk of one function with all its operations."""
 
+    _insts: Sequence[object] = ()
+
     def condition(self, value: Abstract) -> Value | bool:
         with located(self):
             return operators.truth(self, self._readable(value, "the condition"))
@@ -80,6 +82,7 @@ class InstructionWalk(ScopeWalk):
     # code
 
     def run_code(self, insts: Sequence[object]) -> None:
+        self._insts = insts
         with located(self):
             for inst in insts:
                 assert isinstance(inst, Inst)
@@ -104,9 +107,16 @@ class InstructionWalk(ScopeWalk):
 
     def _push_dict(self, keys: tuple[Abstract, ...], items: tuple[Abstract, ...]) -> None:
         constants = tuple(key.value for key in keys if isinstance(key, Const))
-        if not self._in_assertion or len(constants) != len(keys):
+        expected = self._in_assertion or self._makes_keyword_defaults
+        if not expected or len(constants) != len(keys):
             fail(Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code", hint="Use a tuple or a named tuple.")
         self.push(DictDisplay(constants, items))
+
+    @property
+    def _makes_keyword_defaults(self) -> bool:
+        """Whether the present code makes a function with defaults of keyword-only parameters, which arrive as a dict."""
+        made = [inst.arg for inst in self._insts if isinstance(inst, Inst) and inst.op is Opcode.MAKE_FUNCTION]
+        return any("kwdefaults" in flags for flags in made if isinstance(flags, frozenset))
 
     @property
     def _in_assertion(self) -> bool:
@@ -143,7 +153,7 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, Tup):
             return sequences.get_item(self, base.items, index, Tup)
         if isinstance(base, ListDisplay):
-            return sequences.get_item(self, base.items, index, ListDisplay)
+            return sequences.get_item(self, base.items, index, ListDisplay, "list")
         if isinstance(base, Sequence_) and base.kind == "range" and not isinstance(index, SliceValue):
             position = self.integer(index)
             length = sequences.range_length(self, base)
@@ -299,10 +309,11 @@ class InstructionWalk(ScopeWalk):
         for flag in ("annotate", "annotations"):
             if flag in flags:
                 self.pop()
-        kwdefaults = self.pop() if "kwdefaults" in flags else None
+        named = self.pop() if "kwdefaults" in flags else DictDisplay((), ())
         defaults = self.pop() if "defaults" in flags else Tup(())
-        assert isinstance(defaults, Tup) and kwdefaults is None
-        self.push(Closure(code.value, self.ref.globals, defaults.items, (), free, self))
+        assert isinstance(defaults, Tup) and isinstance(named, DictDisplay)
+        kwdefaults = tuple((str(key), item) for key, item in zip(named.keys, named.items))
+        self.push(Closure(code.value, self.ref.globals, defaults.items, kwdefaults, free, self))
 
     # exceptions
 
@@ -333,6 +344,7 @@ def _format(value: Abstract, conversion: str, spec: str) -> Abstract:
         return Const(format(text, spec))
     if not conversion and not spec and isinstance(value, Text):
         return value
+    operators.check_text(value)
     return Text(FormatType((FormatHole(value.type, conversion, spec),)), value.leaves)
 
 

@@ -55,7 +55,9 @@ class Cell(Abstract):
 def _is_users(value: object) -> bool:
     """Whether an attribute of a module is a function or class of a program, which may be another one later."""
     if isinstance(value, type):
-        return bool(value.__flags__ & 1 << 9) and value.__module__.partition(".")[0] != "numpy"  # made by a class statement
+        return (
+            bool(value.__flags__ & 1 << 9) and value.__module__.partition(".")[0] != "numpy"
+        )  # made by a class statement
     function = getattr(value, "py_func", value)
     return isinstance(function, pytypes.FunctionType) and (function.__module__ or "").partition(".")[0] != "numpy"
 
@@ -186,7 +188,9 @@ class ScopeWalk(ControlWalk):
         except ValueError:
             fail(Code.UNDEFINED_NAME, f"the free variable '{name}' has no value yet")
         internal = self.ref.internal
-        self.push(self.from_python(value_, name) if internal else self._dependent(Dependency(None, name, cell, value_), name))
+        self.push(
+            self.from_python(value_, name) if internal else self._dependent(Dependency(None, name, cell, value_), name)
+        )
 
     def _own_closure(self) -> Closure:
         free = tuple((name, None if _is_self(value) else value) for name, value in self.free.items())

@@ -23,7 +23,7 @@ from quadrants.infer.values import (
     Tup,
 )
 from quadrants.ir import Value
-from quadrants.types import PYBOOL, FormatHole, FormatType
+from quadrants.types import EXC, PYBOOL, FormatHole, FormatType
 
 
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
@@ -124,6 +124,16 @@ def is_text(value: Abstract) -> bool:
     return isinstance(value, (Text, Str)) or (isinstance(value, Const) and isinstance(value.value, str))
 
 
+def check_text(value: Abstract) -> None:
+    """Refuse what has no text in compiled code."""
+    if any(leaf == EXC for leaf in value.type.leaves()):
+        fail(
+            Code.UNSUPPORTED_FORMAT,
+            "the text of a caught exception is not known in compiled code",
+            hint="Catch the exception outside of the kernel, or raise it again with a bare `raise`.",
+        )
+
+
 def text_parts(
     value: Abstract, conversion: str = "", spec: str = ""
 ) -> tuple[list[str | FormatHole], tuple[Value, ...]]:
@@ -132,6 +142,7 @@ def text_parts(
         return [value.value], ()
     if isinstance(value, Text) and not conversion and not spec:
         return list(value.format.parts), value.values
+    check_text(value)
     return [FormatHole(value.type, conversion, spec)], value.leaves
 
 

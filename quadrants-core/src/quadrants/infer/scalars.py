@@ -14,6 +14,8 @@ from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.values import Abstract, Const, Num, Text
 from quadrants.ir import Value
+from quadrants.ir.core import Op
+from quadrants.ir.ops import OPS
 from quadrants.types import BOOL, F64, I8, I64, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, FormatHole, FormatType, Scalar
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.promotion import integer_range, promote, representable
@@ -100,6 +102,38 @@ def fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstrac
 def _out_of_bounds(value: Abstract, other: Scalar) -> Abstract:
     hole = FormatHole(value.type, "", "")
     return Text(FormatType(("Python integer ", hole, f" out of bounds for {dtype_of(other).name}")), value.leaves)
+
+
+def float_to_int(w: Emitter, value: Abstract) -> Value:
+    """The int64 of a float, truncated; NaN, infinities and what does not fit raise."""
+    register = w.cast(value, PYFLOAT)
+    v, f64 = w.b.value, w.b.f64
+    fits = v("and", v("cmp", register, f64(-(2.0**63)), pred="ge"), v("cmp", register, f64(2.0**63), pred="lt"))
+    misfit = w.new_region()
+    with w.b.into(misfit):
+        w.check(v("cmp", register, register, pred="eq"), ValueError, "cannot convert float NaN to integer")
+        finite = v("cmp", v("abs", register), f64(float("inf")), pred="lt")
+        w.check(finite, OverflowError, "cannot convert float infinity to integer")
+        w.check(
+            w.b.bool(False), OverflowError, "the float does not fit in 64 bits: integers are int64 in compiled code"
+        )
+        w.b.op("unreachable")
+    fine = w.new_region()
+    with w.b.into(fine):
+        w.b.op("yield")
+    w.b.region.ops.append(Op(OPS["if"], [fits], [], {}, [fine, misfit], w.b.loc))
+    return v("cast", register, type=PYINT.machine)
+
+
+def sized(w: Emitter, value: Abstract, to: Scalar) -> Value:
+    """A number in the NumPy type `to`, as `to(value)` converts; Python's numbers have to fit an integer type."""
+    source = scalar_type(value)
+    assert source is not None
+    if to.is_integer and source.weak:
+        if source.is_float:
+            value, source = Num(PYINT, float_to_int(w, value)), PYINT
+        value = fit_weak(w, value, source, to)
+    return w.cast(value, to)
 
 
 def _bad(symbol: str, x: Abstract, y: Abstract, hint: str | None = None) -> Abstract:

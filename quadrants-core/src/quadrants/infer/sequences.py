@@ -192,11 +192,13 @@ def pick(w: Emitter, items: tuple[Abstract, ...], k: Value) -> Abstract:
     return rebuild(type_, iter(chosen))
 
 
-def get_item(w: Emitter, items: tuple[Abstract, ...], index: Abstract, make: Callable[..., Abstract]) -> Abstract:
+def get_item(
+    w: Emitter, items: tuple[Abstract, ...], index: Abstract, make: Callable[..., Abstract], kind: str = "tuple"
+) -> Abstract:
     """`sequence[index]` of a tuple or list display."""
     if isinstance(index, Const) and isinstance(index.value, int):
         if not -len(items) <= index.value < len(items):
-            w.check(w.b.bool(False), IndexError, "tuple index out of range")
+            w.check(w.b.bool(False), IndexError, f"{kind} index out of range")
             return items[0] if items else Const(0)
         return items[index.value]
     if isinstance(index, SliceValue):
@@ -204,7 +206,14 @@ def get_item(w: Emitter, items: tuple[Abstract, ...], index: Abstract, make: Cal
         if ... in bounds:
             fail(Code.NOT_CONSTANT, "the bounds of a slice of a tuple have to be constants")
         return make(items[slice(*bounds)])  # type: ignore[arg-type]
-    position = w.integer(index, "a tuple index")
+    position = w.integer(index, f"a {kind} index")
+    if kind != "tuple":
+        v = w.b.value
+        low, high = (
+            v("cmp", position, w.b.i64(-len(items)), pred="ge"),
+            v("cmp", position, w.b.i64(len(items)), pred="lt"),
+        )
+        w.check(v("and", low, high), IndexError, f"{kind} index out of range")
     checked = w.b.value("index", position, w.b.i64(len(items)), axis=0, tuple=True, checked=True, wrap=True)
     return pick(w, items, checked)
 
