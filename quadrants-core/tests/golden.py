@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from quadrants.ir import Module
 from quadrants.ir.parser import parse_module
 from quadrants.ir.text import print_module

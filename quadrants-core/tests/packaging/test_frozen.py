@@ -100,7 +100,9 @@ def test_like_a_dataclass() -> None:
     assert dataclasses.replace(point, y=9) == Point3(1, 9, z=3)  # type: ignore[type-var]
     assert repr(point) == "Point3(x=1, y=2, z=3)" and repr(Empty()) == "Empty()"
     assert repr(Point(1)).replace("Point", "") == repr(Reference(1)).replace("Reference", "")
-    assert Point.__doc__ == "Two numbers." and Point.__qualname__ == "Point" and Point.__match_args__ == ("x", "y", "tags")
+    assert (
+        Point.__doc__ == "Two numbers." and Point.__qualname__ == "Point" and Point.__match_args__ == ("x", "y", "tags")
+    )
 
 
 def test_copies() -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from quadrants.diagnostics import Code, CompileError
 from quadrants.infer import convert as conversions
-from quadrants.infer import namespaces, numpy_arrays, rawops, ufuncs
+from quadrants.infer import numpy_arrays, rawops, ufuncs
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.emitter import describe, fail, scalar_type
@@ -267,7 +267,6 @@ def _call_closure(w: InstructionWalk, closure: Closure, args: Args, keywords: Ke
         elif isinstance(value, Closure):
             value = _argument(w, value)
         free.append((name, value))
-    namespaces.remember(closure.globals)
     internal = str(closure.globals.get("__name__", "")).startswith("quadrants.library")
     ref = FunctionRef(
         closure.code,

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from quadrants._frozen import frozen
-from quadrants.infer import namespaces
 from quadrants.ir import Value
 from quadrants.types import (
     BOOL,
@@ -247,11 +246,27 @@ class Sequence_(Abstract):
 
 
 @frozen
+class Namespace:
+    """The globals of a module. They are a dict, which has no hash: the same dict makes equal namespaces."""
+
+    globals: dict[str, object]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Namespace) and self.globals is other.globals
+
+    def __hash__(self) -> int:
+        return id(self.globals)
+
+    def __repr__(self) -> str:
+        return f"Namespace({self.globals.get('__name__')})"
+
+
+@frozen
 class ClosureType(Type):
-    """The type of a function made in a kernel: its code, and the types of its defaults and free variables."""
+    """The type of a function made in a kernel: its code, its module, and the types of its defaults and free variables."""
 
     code: pytypes.CodeType
-    globals_id: int
+    namespace: Namespace
     defaults: tuple[Type, ...]
     kwdefaults: tuple[tuple[str, Type], ...]
     free: tuple[tuple[str, Type | None], ...]
@@ -280,7 +295,7 @@ class Closure(Abstract):
     def type(self) -> Type:
         return ClosureType(
             self.code,
-            id(namespaces.remember(self.globals)),
+            Namespace(self.globals),
             tuple(value.type for value in self.defaults),
             tuple((name, value.type) for name, value in self.kwdefaults),
             tuple((name, None if value is None else value.type) for name, value in self.free),
@@ -419,7 +434,7 @@ def _rebuild_closure(t: ClosureType, leaves: Iterator[Value]) -> Abstract:
     defaults = tuple(rebuild(item, leaves) for item in t.defaults)
     kwdefaults = tuple((name, rebuild(item, leaves)) for name, item in t.kwdefaults)
     free = tuple((name, None if item is None else rebuild(item, leaves)) for name, item in t.free)
-    return Closure(t.code, namespaces.namespace_of(t.globals_id), defaults, kwdefaults, free)
+    return Closure(t.code, t.namespace.globals, defaults, kwdefaults, free)
 
 
 def _rebuild_text(t: FormatType, leaves: Iterator[Value]) -> Abstract:
