@@ -13,11 +13,21 @@ from dataclasses import dataclass, field
 from quadrants._frozen import frozen
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
-from quadrants.bytecode.opcode import Opcode
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Emitter, Options, fail
 from quadrants.infer.merge import convert, generalise, join_types
-from quadrants.infer.values import Abstract, ConflictType, Const, Env, Exc, MaybeType, Opt, rebuild
+from quadrants.infer.slots import (
+    assigned_in,
+    get_slot,
+    join_types_of,
+    join_values,
+    set_slot,
+    settle,
+    substitute,
+    type_of,
+    unchanged,
+)
+from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Opt, rebuild
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Loc, Op, Region
@@ -184,7 +194,7 @@ class ControlWalk(Emitter):
         env = base.copy()
         fact = self.facts.get(test)
         if fact is not None and (outcome or fact.exact):
-            _substitute(env, fact.optional, fact.optional.item if fact.present == outcome else Const(None))
+            substitute(env, fact.optional, fact.optional.item if fact.present == outcome else Const(None))
         return env
 
     def _join(
@@ -210,13 +220,13 @@ class ControlWalk(Emitter):
         self.b.region.ops.append(Op(OPS[name], operands, results, attrs, regions, self.b.loc))
         leaves = iter(results)
         for slot, type_ in slots:
-            _set_slot(merged, slot, rebuild(type_, leaves))
+            set_slot(merged, slot, rebuild(type_, leaves))
         self.env = merged
 
     def _close(self, end: Exit, terminator: str, slots: list[tuple[str, Type]], attrs: dict[str, object]) -> None:
         after, self.b.loc = self.b.loc, end.loc
         with self.b.into(end.region):
-            values = [leaf for slot, t in slots for leaf in convert(self.b, _get_slot(end.env, slot), t).leaves]
+            values = [leaf for slot, t in slots for leaf in convert(self.b, get_slot(end.env, slot), t).leaves]
             self.b.op(terminator, *values, regions=(), **attrs)
         self.b.loc = after
 
@@ -234,15 +244,15 @@ class ControlWalk(Emitter):
             if live is not None and name not in live:
                 continue
             values = [env.locals.get(name) for env in envs]
-            if _unchanged(values, base.locals.get(name)):
+            if unchanged(values, base.locals.get(name)):
                 assert values[0] is not None
                 merged.locals[name] = values[0]
             else:
-                slots.append((name, _join_values(values)))
+                slots.append((name, join_values(values)))
         for position in range(len(first.stack)):
             values = [env.stack[position] for env in envs]
-            if not _unchanged(values, base.stack[position] if position < len(base.stack) else None):
-                slots.append((f"#{position}", _join_values(values)))
+            if not unchanged(values, base.stack[position] if position < len(base.stack) else None):
+                slots.append((f"#{position}", join_values(values)))
         return merged, slots
 
     def _block(self, node: nodes.Block) -> None:
@@ -399,9 +409,9 @@ class ControlWalk(Emitter):
             region, ends = run(types)
             wanted: dict[str, Type] = {}
             for name, t in entry.items():
-                joined = _join_types_of([t, *(_type_of(end.env.locals.get(name)) for end in ends)])
+                joined = join_types_of([t, *(type_of(end.env.locals.get(name)) for end in ends)])
                 if joined is not None:
-                    wanted[name] = _settle(joined, types.get(name), round_)
+                    wanted[name] = settle(joined, types.get(name), round_)
             if wanted == types:
                 self.solved[memo] = types
                 return region, types, ends
@@ -448,7 +458,7 @@ class ControlWalk(Emitter):
         base = self.live_env
         loc = self.b.loc
         names = sorted(assigned_in(node.body) & node.live_handler)
-        mirror = Mirror({name: _type_of(base.locals.get(name)) for name in names})
+        mirror = Mirror({name: type_of(base.locals.get(name)) for name in names})
         if names:
             self._try_trial(node, base, mirror)
         body = Region()
@@ -509,82 +519,6 @@ class ControlWalk(Emitter):
         self._join(base, "try", [], [body, handler], ends, {}, None)
 
 
-def _unchanged(values: Sequence[Abstract | None], before: Abstract | None) -> bool:
-    """Whether a slot has the one value everywhere, and that is visible after the op."""
-    first = values[0]
-    if first is None or any(value is not first for value in values):
-        return False
-    return first is before or not first.leaves
-
-
-def _substitute(env: Env, old: Abstract, new: Abstract) -> None:
-    for name, value in env.locals.items():
-        if value is old:
-            env.locals[name] = new
-    env.stack[:] = [new if value is old else value for value in env.stack]
-
-
-def _get_slot(env: Env, slot: str) -> Abstract | None:
-    return env.stack[int(slot[1:])] if slot.startswith("#") else env.locals.get(slot)
-
-
-def _set_slot(env: Env, slot: str, value: Abstract) -> None:
-    if slot.startswith("#"):
-        env.stack[int(slot[1:])] = value
-    else:
-        env.locals[slot] = value
-
-
-def _type_of(value: Abstract | None) -> Type | None:
-    return None if value is None else value.type
-
-
-def _join_types_of(types: Sequence[Type | None]) -> Type | None:
-    """The join of the types of a local on several paths; None where it is unbound on all of them."""
-    bound = [t for t in types if t is not None]
-    if not bound:
-        return None
-    joined = bound[0]
-    for t in bound[1:]:
-        joined = join_types(joined, t)
-    if len(bound) == len(types) or isinstance(joined, (MaybeType, ConflictType)):
-        return joined
-    return MaybeType(generalise(joined))
-
-
-def _join_values(values: Sequence[Abstract | None]) -> Type:
-    joined = _join_types_of([_type_of(value) for value in values])
-    assert joined is not None
-    return joined
-
-
-def _settle(joined: Type, assumed: Type | None, round_: int) -> Type:
-    """The next assumption: literals only if they are no numbers; after some rounds never narrower than the last one."""
-    wanted = generalise(joined)
-    if assumed is not None and round_ > 4:
-        return generalise(join_types(assumed, wanted))
-    return wanted
-
-
-def assigned_in(seq: nodes.Seq) -> frozenset[str]:
-    """The locals that the sequence stores or deletes, nested nodes included."""
-    names: set[str] = set()
-    pending: list[object] = [seq]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, nodes.Code):
-            names.update(str(inst.arg) for inst in node.insts if inst.op in _STORES)
-        elif isinstance(node, nodes.Seq):
-            pending.extend(node.items)
-        else:
-            parts = (getattr(node, part, None) for part in ("then", "orelse", "body", "exhausted", "handler"))
-            pending.extend(part for part in parts if part is not None)
-    return frozenset(names)
-
-
-_STORES = frozenset(
-    {Opcode.STORE_LOCAL, Opcode.DELETE_LOCAL, Opcode.STORE_DEREF, Opcode.DELETE_DEREF, Opcode.LOAD_LOCAL_OR_UNDEF}
-)
 _NODES: dict[type, Callable[..., None]] = {
     nodes.Seq: ControlWalk.walk,
     nodes.Code: ControlWalk._code,

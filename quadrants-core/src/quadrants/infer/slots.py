@@ -1,0 +1,97 @@
+"""Slots of the environment at merges: a local by its name, a place on the stack as "#" and its number.
+
+Takes what a slot holds at the ends of several paths; gives whether it needs a value of its own after the merge, and of what type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from quadrants.bytecode import nodes
+from quadrants.bytecode.opcode import Opcode
+from quadrants.infer.merge import generalise, join_types
+from quadrants.infer.values import Abstract, ConflictType, Env, MaybeType
+from quadrants.types import Type
+
+
+def unchanged(values: Sequence[Abstract | None], before: Abstract | None) -> bool:
+    """Whether a slot has the one value everywhere, and that is visible after the op."""
+    first = values[0]
+    if first is None or any(value is not first for value in values):
+        return False
+    return first is before or not first.leaves
+
+
+def substitute(env: Env, old: Abstract, new: Abstract) -> None:
+    """Put `new` wherever the environment holds `old`."""
+    for name, value in env.locals.items():
+        if value is old:
+            env.locals[name] = new
+    env.stack[:] = [new if value is old else value for value in env.stack]
+
+
+def get_slot(env: Env, slot: str) -> Abstract | None:
+    """What a slot holds; None if it is an unbound local."""
+    return env.stack[int(slot[1:])] if slot.startswith("#") else env.locals.get(slot)
+
+
+def set_slot(env: Env, slot: str, value: Abstract) -> None:
+    """Bind a slot."""
+    if slot.startswith("#"):
+        env.stack[int(slot[1:])] = value
+    else:
+        env.locals[slot] = value
+
+
+def type_of(value: Abstract | None) -> Type | None:
+    """The type of what a slot holds; None if it is an unbound local."""
+    return None if value is None else value.type
+
+
+def join_types_of(types: Sequence[Type | None]) -> Type | None:
+    """The join of the types of a local on several paths; None where it is unbound on all of them."""
+    bound = [t for t in types if t is not None]
+    if not bound:
+        return None
+    joined = bound[0]
+    for t in bound[1:]:
+        joined = join_types(joined, t)
+    if len(bound) == len(types) or isinstance(joined, (MaybeType, ConflictType)):
+        return joined
+    return MaybeType(generalise(joined))
+
+
+def join_values(values: Sequence[Abstract | None]) -> Type:
+    """The join of the types of a slot that is bound on some path."""
+    joined = join_types_of([type_of(value) for value in values])
+    assert joined is not None
+    return joined
+
+
+def settle(joined: Type, assumed: Type | None, round_: int) -> Type:
+    """The next assumption: literals only if they are no numbers; after some rounds never narrower than the last one."""
+    wanted = generalise(joined)
+    if assumed is not None and round_ > 4:
+        return generalise(join_types(assumed, wanted))
+    return wanted
+
+
+def assigned_in(seq: nodes.Seq) -> frozenset[str]:
+    """The locals that the sequence stores or deletes, nested nodes included."""
+    names: set[str] = set()
+    pending: list[object] = [seq]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.Code):
+            names.update(str(inst.arg) for inst in node.insts if inst.op in _STORES)
+        elif isinstance(node, nodes.Seq):
+            pending.extend(node.items)
+        else:
+            parts = (getattr(node, part, None) for part in ("then", "orelse", "body", "exhausted", "handler"))
+            pending.extend(part for part in parts if part is not None)
+    return frozenset(names)
+
+
+_STORES = frozenset(
+    {Opcode.STORE_LOCAL, Opcode.DELETE_LOCAL, Opcode.STORE_DEREF, Opcode.DELETE_DEREF, Opcode.LOAD_LOCAL_OR_UNDEF}
+)
