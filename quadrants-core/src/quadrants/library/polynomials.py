@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from quadrants.library.linalg import lstsq
 from quadrants.library.signals import convolve
+from quadrants.library.spectral import lstsq
 from quadrants.library.support import as_array
 
 
