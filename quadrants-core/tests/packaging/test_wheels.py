@@ -107,3 +107,14 @@ def test_pip_install_of_the_checkout(tmp_path: Path) -> None:
     assert "ok=True" in run(
         python, "-c", "import quadrants.backend as b; print(b.get_backend('cpu').availability())", cwd=tmp_path
     )
+
+
+def test_installs_beside_numba(dist: Path, tmp_path: Path) -> None:
+    """Both pin llvmlite, to versions that agree: one environment holds both, and both compile in one process."""
+    python = environment(tmp_path / "env")
+    wheels = [wheel for wheel in dist.glob("quadrants_c*.whl") if "cuda" not in wheel.name]
+    run(python, "-m", "pip", "install", "-q", "numba==0.68.1", *wheels)
+    program = (
+        "import numba, quadrants\ndef f(x): return x + 1.0\nprint(numba.njit(f)(1.0) == quadrants.njit(f)(1.0) == 2.0)"
+    )
+    assert run(python, "-c", program).strip() == "True"
