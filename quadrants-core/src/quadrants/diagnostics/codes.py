@@ -150,12 +150,10 @@ class Code(Enum):
 #: Codes that have their number and their texts, and that this version does not raise.
 RESERVED = frozenset(
     {
-        Code.UNSUPPORTED_COMPREHENSION,
         Code.UNSUPPORTED_STAR,
         Code.UNSUPPORTED_LAMBDA,
         Code.UNDETERMINED_TYPE,
         Code.LIST_KINDS,
-        Code.BAD_OVERLOAD,
         Code.NONE_OPERAND,
         Code.BAD_LENGTH,
         Code.BAD_FORMAT_SPEC,
@@ -168,7 +166,6 @@ RESERVED = frozenset(
         Code.CACHE_DAMAGED,
         Code.CACHE_UNCACHEABLE,
         Code.UNSUPPORTED_PYTHON,
-        Code.SUBINTERPRETER,
         Code.UNSUPPORTED_PLATFORM,
         Code.MISSING_DEPENDENCY,
     }

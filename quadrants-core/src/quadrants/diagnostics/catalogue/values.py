@@ -9,14 +9,14 @@ ENTRIES = (
     Entry(
         Code.NOT_CONSTANT,
         "a value that has to be known at compile time",
-        "The place decides a type (an axis, the number of dimensions, the index into a tuple of different types), so its value has "
-        "to be a constant of the program.",
+        "The place decides a type (a dtype, the number of dimensions, the bounds of a slice of a tuple), so its value has to be "
+        "a constant of the program.",
         """
 @qd.njit
-def f(a, axis):
-    return a.sum(axis=axis)
+def f(point, n):
+    return point[:n]
 
-f(np.ones((2, 2)), 0)
+f((1.0, 2.0, 3.0), 2)
 """,
         "Write the value as a literal, or make it a global constant.",
     ),
