@@ -69,8 +69,8 @@ def join_values(values: Sequence[Abstract | None]) -> Type:
 
 
 def settle(joined: Type, assumed: Type | None, round_: int) -> Type:
-    """The next assumption: literals only if they are no numbers; after some rounds never narrower than the last one."""
-    wanted = generalise(joined)
+    """The next assumption: a literal number only if it is the one assumed; after some rounds never narrower than the last."""
+    wanted = joined if joined == assumed else generalise(joined)
     if assumed is not None and round_ > 4:
         return generalise(join_types(assumed, wanted))
     return wanted

@@ -400,10 +400,14 @@ class ControlWalk(Emitter):
         entry: dict[str, Type | None],
         run: Callable[[dict[str, Type]], tuple[Region, list[Exit]]],
     ) -> tuple[Region, dict[str, Type], list[Exit]]:
-        """Find header types that the body keeps, and walk the body with them."""
+        """Find header types that the body keeps, and walk the body with them.
+
+        The first assumption is what the variables are at the entry, literals included: inside, a literal still takes the type
+        of what it meets (`total = 0.0` outside of two loops over float32 stays float32).
+        """
         memo = (*key, tuple((name, None if v is None else v.type) for name, v in sorted(base.locals.items())))
         known = self.solved.get(memo)
-        types = known or {name: generalise(t) for name, t in entry.items() if t is not None}
+        types = known or {name: t for name, t in entry.items() if t is not None}
         for round_ in range(MAX_ROUNDS):
             mark = self._mark()
             region, ends = run(types)
