@@ -57,7 +57,8 @@ class Request:
 
     @property
     def title(self) -> str:
-        return f"{self.function.__qualname__}{Signature(self.arg_types)}"
+        text = f"{self.function.__qualname__}{Signature(self.arg_types)}"
+        return text if len(text) <= 200 else f"{text[:200]}...)"
 
     @property
     def roots(self) -> list[types.FunctionType]:

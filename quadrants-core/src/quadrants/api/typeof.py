@@ -31,6 +31,8 @@ from quadrants.types import (
 )
 from quadrants.types.dtypes import scalar_of
 
+#: Items of a tuple argument, at most: each is compiled as a parameter of its own.
+MAX_TUPLE = 1000
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
 #: Values of these types (and of subclasses of `type`, and dtypes) stand for themselves at compile time.
@@ -94,6 +96,12 @@ def _typeof_int(value: Any, where: str) -> Type:
 
 
 def _typeof_tuple(value: Any, where: str) -> Type:
+    if len(value) > MAX_TUPLE:
+        raise QuadrantsError(
+            Code.TOO_LARGE,
+            f"{where} is a tuple of {len(value)} items; compiled code takes up to {MAX_TUPLE}, each as a parameter",
+            hint="pass a NumPy array: np.array(values)",
+        )
     return TupleType(tuple(typeof(item, f"{where}[{index}]") for index, item in enumerate(value)))
 
 

@@ -8,7 +8,6 @@ from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, operators, scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
-from quadrants.ir import Value
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
 from quadrants.types.dtypes import scalar_of
 

@@ -48,7 +48,7 @@ class InstructionWalk(ScopeWalk):
     def raise_value(self, argc: int) -> None:
         with located(self):
             if argc == 2:
-                self.pop()  # the cause
+                self._check_cause(self.pop())
             if argc == 0:
                 if not self.live_env.handling:
                     self.check(self.b.bool(False), RuntimeError, "No active exception to reraise")
@@ -57,6 +57,15 @@ class InstructionWalk(ScopeWalk):
                 self.b.op("reraise", self.live_env.handling[-1].value)
                 return
             self._raise_object(self.pop())
+
+    def _check_cause(self, cause: Abstract) -> None:
+        """The cause of an exception; it is not kept, since the traceback names its place anyway."""
+        known = cause.value if isinstance(cause, Const) else None
+        if isinstance(cause, (Exc, NewExc)) or (
+            isinstance(cause, Const) and (known is None or isinstance(known, (type, BaseException)))
+        ):
+            return
+        fail(Code.BAD_EXCEPTION, f"exception causes must derive from BaseException, not {describe(cause)}")
 
     def _raise_object(self, value: Abstract) -> None:
         if isinstance(value, Const) and isinstance(value.value, type):

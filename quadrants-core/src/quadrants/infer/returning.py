@@ -9,7 +9,7 @@ from quadrants.diagnostics import Code
 from quadrants.infer.describe import type_name
 from quadrants.infer.emitter import fail
 from quadrants.infer.values import ClosureType, ListType, SequenceType
-from quadrants.types import OptionalType, TupleType, Type
+from quadrants.types import EXC, OptionalType, TupleType, Type
 
 _HINT_ARRAY = "Return an array or a tuple."
 
@@ -17,6 +17,7 @@ _ONLY_COMPILED: dict[type[Type], tuple[Code, str]] = {
     ListType: (Code.BAD_RETURN, _HINT_ARRAY),
     ClosureType: (Code.ESCAPING_FUNCTION, "Return the values, and make the function in Python."),
     SequenceType: (Code.BAD_RETURN, _HINT_ARRAY),
+    type(EXC): (Code.BAD_RETURN, "Raise it, or return a number that says what went wrong."),
 }
 
 

@@ -315,8 +315,8 @@ _BINARY: dict[str, Body] = {
 }
 
 
-def apply(w: Emitter, body: Body, operands: tuple[Abstract, ...]) -> Abstract:
-    """`body` over numbers or arrays."""
+def apply(w: Emitter, body: Body, operands: tuple[Abstract, ...], wide: bool = False) -> Abstract:
+    """`body` over numbers or arrays; `wide`: Python ints need not fit the integer types that they meet."""
     prepared = []
     for operand in operands:
         operand = w.unwrap(operand)
@@ -325,7 +325,7 @@ def apply(w: Emitter, body: Body, operands: tuple[Abstract, ...]) -> Abstract:
         if not isinstance(operand, Arr) and scalar_type(operand) is None:
             fail(Code.BAD_OPERAND, f"{describe(operand)} cannot take part in an element-wise function")
         prepared.append(operand)
-    return elementwise.map_arrays(w, prepared, body)
+    return elementwise.map_arrays(w, prepared, body, wide)
 
 
 def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
@@ -340,7 +340,8 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
         if len(args) != arity:
             fail(Code.BAD_ARGUMENTS, f"np.{name} takes {arity} argument{'s' if arity > 1 else ''} ({len(args)} given)")
         complex_call = _complex_elementary(w, name, args)
-        result = apply(w, body, args) if complex_call is None else complex_call
+        wide = name in _COMPARISONS or name == "divide"
+        result = apply(w, body, args, wide) if complex_call is None else complex_call
         if dtype is not None and not (isinstance(dtype, Const) and dtype.value is None):
             scalar = python_builtins.convert.as_dtype(dtype)
             result = python_builtins.convert.to_sized(w, scalar, (result,))

@@ -180,7 +180,7 @@ def shape_of_places(places):
         except ValueError:
             raise IndexError(
                 f"shape mismatch: indexing arrays could not be broadcast together with shapes {item.shape} {rest}"
-            )
+            ) from None
     return shape_of_places(places[1:])
 
 
