@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
+import sys
 from typing import Any
 
 import pytest
@@ -49,6 +52,26 @@ def test_only_the_first_call_of_a_form_binds_in_python(monkeypatch: pytest.Monke
     if layout.native_call_supported():
         assert bound == [] and len(f._permutations) == forms == 2
         assert (lambda: f(b=8.0, a=1.0))() == 18 and bound == []  # another tuple of the same names
+
+
+@pytest.mark.skipif(not layout.native_call_supported(), reason="permutations are native")
+def test_a_permutation_owns_the_names_of_the_last_call_site() -> None:
+    f = digits(lambda a, b=2.0: 0, 2)
+    f(1.0, b=3.0)
+    tuples = [tuple(map(sys.intern, "b")) for _ in range(3)]
+    assert len(set(map(id, tuples))) == 3
+    vectorcall = ctypes.pythonapi["PyObject_Vectorcall"]
+    vectorcall.restype = ctypes.py_object
+    vectorcall.argtypes = (ctypes.py_object, ctypes.c_void_p, ctypes.c_size_t, ctypes.py_object)
+    values = (1.0, 4.0)
+    arguments = (ctypes.c_void_p * 2)(*map(id, values))
+    before = list(map(sys.getrefcount, tuples))
+    for index in [0, 1, 2] * 50:
+        assert vectorcall(f, arguments, 1, tuples[index]) == 14
+    assert [now - then for now, then in zip(map(sys.getrefcount, tuples), before)] == [0, 0, 1]
+    del f
+    gc.collect()
+    assert list(map(sys.getrefcount, tuples)) == before
 
 
 def test_keyword_only() -> None:

@@ -25,6 +25,7 @@ from quadrants.types import (
     TupleType,
     Type,
 )
+from quadrants.types.dtypes import dtype_of
 
 #: A number that the handler gets from here on asks for a part of the result; below, it is the site of a call into Python.
 FIRST_BOX = 1 << 32
@@ -79,6 +80,7 @@ class Boxer:
         self._partial: list[str] = []
         self._slow_count = 0
         self._can_fail = False
+        self._may_lack_memory = False
 
     def box(self, type: Type) -> str:
         """A new reference to the object of the next value among the results."""
@@ -88,6 +90,10 @@ class Boxer:
         """Write the failure block; `leave` writes how it ends."""
         if not self._can_fail:
             return
+        if self._may_lack_memory:
+            self.text.begin(_NO_MEMORY)
+            self.text.call("ptr", "PyErr_NoMemory")
+            self.text.jump(self.fail)
         self.text.begin(self.fail)
         for owner in self.results.owners:
             self.text.call("void", "qd_release_owner", ("ptr", self.text.load("ptr", owner)))
@@ -123,11 +129,23 @@ class Boxer:
         values = [(kind, self._next(kind)) for _ in range(2 if type.is_complex else 1)]
         if type.weak:
             return self.checked(self.text.call("ptr", _WEAK_MAKERS[type.kind], *values))
-        symbol = self.text.data(numpy_scalar(type).symbols[0])
-        allocate = self.text.load("ptr", symbol, layout.TYPE_ALLOC)
-        obj = self.checked(self.text.let(f"call ptr {allocate}(ptr {symbol}, i64 0)"))
+        obj = self._new_scalar(type)
         for i, (_, value) in enumerate(values):
             self.text.store(kind, value, obj, layout.SCALAR_VALUE + type.machine.part.itemsize * i)
+        return obj
+
+    def _new_scalar(self, type: Scalar) -> str:
+        """A NumPy scalar without its value."""
+        text = self.text
+        symbol = text.data(numpy_scalar(type).symbols[0])
+        if not layout.scalars_are_plain():
+            allocate = text.load("ptr", symbol, layout.TYPE_ALLOC)
+            return self.checked(text.let(f"call ptr {allocate}(ptr {symbol}, i64 0)"))
+        self._can_fail = self._may_lack_memory = True
+        obj = text.call("ptr", "PyObject_Malloc", ("i64", str(dtype_of(type).type.__basicsize__)))
+        text.require(text.let(f"icmp ne ptr {obj}, null"), _NO_MEMORY)
+        text.store("i64", "1", obj)
+        text.store("ptr", symbol, obj, layout.OBJECT_TYPE)
         return obj
 
     # Arrays
@@ -257,6 +275,7 @@ def from_word(text: Text, kind: str, word: str) -> str:
     return word if kind == "i64" else text.let(f"trunc i64 {word} to {kind}")
 
 
+_NO_MEMORY = "box.nomemory"
 _WEAK_MAKERS = {
     Kind.INT: "PyLong_FromLongLong",
     Kind.FLOAT: "PyFloat_FromDouble",

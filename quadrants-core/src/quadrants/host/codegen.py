@@ -1,8 +1,9 @@
 """LLVM IR text to machine code. The only module of the package that talks to LLVM, which is imported on first use.
 
-Takes a whole module as text; gives the bytes of a relocatable object (ELF on Linux), position-independent, for the small code
-model. The text is parsed and verified first: an error in it is raised as `InternalError`, since LLVM ends the process on
-what it cannot handle. Safe to call from several threads: each compilation has a context of its own.
+Takes a whole module as text, and texts of modules that gain nothing from LLVM's passes, to be linked to it behind them; gives the
+bytes of a relocatable object (ELF on Linux), position-independent, for the small code model. The text is parsed and verified
+first: an error in it is raised as `InternalError`, since LLVM ends the process on what it cannot handle. Safe to call from
+several threads: each compilation has a context of its own.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import functools
 import re
 import time
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
@@ -61,13 +63,14 @@ def pipeline_for(text: str, opt_level: int) -> Pipeline:
     return Pipeline(min(opt_level, 2), loops=loops, slp=True)
 
 
-def compile_ir(text: str, *, opt_level: int = 3, target: Target | None = None) -> CodegenResult:
-    """Compile a module to an object."""
+def compile_ir(text: str, *plain: str, opt_level: int = 3, target: Target | None = None) -> CodegenResult:
+    """Compile a module to an object, with the modules that need no passes."""
     target = target or host_target()
     start = time.perf_counter()
     with _parsed(text, target) as module:
         parsed = time.perf_counter()
         _optimise(module, target, pipeline_for(text, opt_level))
+        _link(module, plain, target)
         optimised = time.perf_counter()
         data = _machine(target, quick=opt_level == 0).emit_object(module)
     return CodegenResult(data, parsed - start, optimised - parsed, time.perf_counter() - optimised)
@@ -81,11 +84,12 @@ def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> 
         return str(module)
 
 
-def assembly(text: str, *, opt_level: int = 3, target: Target | None = None) -> str:
+def assembly(text: str, *plain: str, opt_level: int = 3, target: Target | None = None) -> str:
     """The assembly of the target."""
     target = target or host_target()
     with _parsed(text, target) as module:
         _optimise(module, target, pipeline_for(text, opt_level))
+        _link(module, plain, target)
         return str(_machine(target).emit_assembly(module))
 
 
@@ -116,11 +120,11 @@ def _machine(target: Target, quick: bool = False) -> Any:
     )
 
 
-def _parsed(text: str, target: Target) -> Any:
+def _parsed(text: str, target: Target, context: Any = None) -> Any:
     """The module, read and verified, for the target."""
     llvm = _llvm()
     try:
-        module = llvm.parse_assembly(text, llvm.create_context())
+        module = llvm.parse_assembly(text, context or llvm.create_context())
         module.verify()
     except RuntimeError as problem:
         raise InternalError(Code.INTERNAL, f"the compiler made LLVM IR that is not valid: {problem}") from None
@@ -128,6 +132,12 @@ def _parsed(text: str, target: Target) -> Any:
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
     return module
+
+
+def _link(module: Any, texts: Sequence[str], target: Target) -> None:
+    """Bring other modules in. (They are used up by that.)"""
+    for text in texts:
+        module.link_in(_parsed(text, target, module._context))
 
 
 def _optimise(module: Any, target: Target, pipeline: Pipeline) -> None:

@@ -193,6 +193,29 @@ def verified() -> bool:
 
 
 @functools.cache
+def scalars_are_plain() -> bool:
+    """Whether a NumPy scalar is a block of PyObject_Malloc and nothing else, so that entries may make one in place.
+
+    Seen from outside: as many blocks come with new scalars, and go with them, as there are scalars.
+    """
+    if hasattr(sys, "gettotalrefcount"):  # a debug build counts references that are made in place wrongly
+        return False
+    return any(all(map(_is_one_block, (np.float64, np.float32, np.int64))) for _ in range(2))
+
+
+def _is_one_block(cls: type) -> bool:
+    count, slack = 64, 8
+    made: list[object] = [None] * count
+    start = sys.getallocatedblocks()
+    for index in range(count):
+        made[index] = cls(1)
+    full = sys.getallocatedblocks()
+    for index in range(count):
+        made[index] = None
+    return abs(full - start - count) < slack and abs(sys.getallocatedblocks() - start) < slack
+
+
+@functools.cache
 def native_call_supported() -> bool:
     """Whether calls take the native path in this process."""
     return bool(config.get(config.Config.NATIVE_CALL)) and verified()
@@ -203,5 +226,5 @@ def fingerprint() -> str:
     """What a cached object depends on besides the compiler and the processor."""
     version = ".".join(map(str, sys.version_info[:2]))
     numpy = ".".join(np.__version__.split(".")[:2])
-    path = "native" if native_call_supported() else "ctypes"
+    path = ("native" if scalars_are_plain() else "native-tp_alloc") if native_call_supported() else "ctypes"
     return f"{sys.implementation.cache_tag}-{version}-numpy{numpy}-{sys.platform}-{path}-{sys.abiflags}"

@@ -16,8 +16,8 @@ from typing import Any
 from quadrants.diagnostics import Code, InternalError
 from quadrants.diagnostics.errors import QuadrantsError
 from quadrants.host import fallback, layout, pytype
-from quadrants.host.flags import MAX_ARGUMENTS, PERM_TOTAL, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
-from quadrants.host.parameters import Parameters, apply, is_index
+from quadrants.host.flags import MAX_ARGUMENTS, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
+from quadrants.host.parameters import Parameters, Permutation, apply, is_index
 from quadrants.host.specialisation import Loaded, load_specialisation
 from quadrants.host.support import Raise, Retry, support
 
@@ -34,7 +34,7 @@ class DispatcherBase:
     _parameters: Parameters
     _entries: list[Loaded]
     _retired: list[Loaded]
-    _permutations: list[ctypes.Array[ctypes.c_uint64]]
+    _permutations: list[Permutation]
     _lock: threading.Lock
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
@@ -97,11 +97,9 @@ class DispatcherBase:
                 return
             head = _word(self, PERMUTATIONS)
             sources = [int(s) if is_index(s) else id(s) for s in permutation]  # type: ignore[call-overload]
-            words = (head.value, id(names) if names else 0, count, len(sources), *sources)
-            node = (ctypes.c_uint64 * len(words))(*words)
-            node.kept = (names, permutation)  # type: ignore[attr-defined]
+            node = Permutation(head.value, names, count, sources, permutation)
             self._permutations.append(node)
-            head.value = ctypes.addressof(node)
+            head.value = node.address
             for loaded in self._entries:
                 _offer(loaded, node)
 
@@ -157,9 +155,9 @@ def uninstall(dispatcher: DispatcherBase, loaded: Loaded) -> None:
         dispatcher._retired.append(dispatcher._entries.pop(index))
 
 
-def _offer(loaded: Loaded, node: ctypes.Array[ctypes.c_uint64]) -> None:
+def _offer(loaded: Loaded, node: Permutation) -> None:
     """Let an entry take calls of this form itself, if it has as many arguments."""
-    if node[PERM_TOTAL // 8] == len(loaded.spec.params):
+    if node.total == len(loaded.spec.params):
         loaded.set_permutation(node)
 
 

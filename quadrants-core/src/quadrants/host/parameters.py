@@ -6,12 +6,62 @@ then the items of `*args`) with defaults filled in, and raise the interpreter's 
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import types
 from collections.abc import Sequence
 from typing import Any
 
 from quadrants._frozen import frozen
+from quadrants.host.flags import PERM_NAMES, PERM_TOTAL
+
+
+def _counting(name: str) -> Any:
+    """A function of CPython that changes the reference count of the object at an address; 0 is none."""
+    function = ctypes.pythonapi[name]
+    function.restype, function.argtypes = None, (ctypes.c_void_p,)
+    return function
+
+
+class Permutation:
+    """A form of calls that native code puts in canonical order: a node of the list that `support_call` walks.
+
+    Args:
+        following: the address of the next node, or 0.
+        names: the keywords of the call, interned; None if it has none. Native code exchanges the tuple for the equal one of
+            the last call, since a call site is known fastest by its own: the node owns a reference to it.
+        count: the number of positional arguments.
+        sources: for each canonical argument its number in the call, or the address of the default.
+        kept: what owns the defaults.
+    """
+
+    __slots__ = ("__weakref__", "_kept", "_words")
+
+    # Of the class, so that they are still there when the interpreter ends.
+    _hold = staticmethod(_counting("Py_IncRef"))
+    _drop = staticmethod(_counting("Py_DecRef"))
+    _names_word = PERM_NAMES // 8
+
+    def __init__(
+        self, following: int, names: tuple[str, ...] | None, count: int, sources: Sequence[int], kept: object
+    ) -> None:
+        words = (following, id(names) if names else 0, count, len(sources), *sources)
+        self._kept = kept
+        self._words = (ctypes.c_uint64 * len(words))(*words)
+        if names:
+            self._hold(id(names))
+
+    @property
+    def address(self) -> int:
+        return ctypes.addressof(self._words)
+
+    @property
+    def total(self) -> int:
+        """How many arguments there are in canonical order."""
+        return self._words[PERM_TOTAL // 8]
+
+    def __del__(self) -> None:
+        self._drop(self._words[self._names_word])
 
 
 class _Index(int):

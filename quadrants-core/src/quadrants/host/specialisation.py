@@ -18,6 +18,7 @@ import numpy as np
 from quadrants.host import loader, watch
 from quadrants.host.entry import has_permutation, uses_dict_versions
 from quadrants.host.layout import VERSION_TAGS
+from quadrants.host.parameters import Permutation
 from quadrants.host.raising import ExceptionClass, Handler
 from quadrants.host.spec import (
     MISSING,
@@ -93,11 +94,11 @@ class Loaded:
         """Where the entry sends calls that do not fit."""
         return self._word("next").value
 
-    def set_permutation(self, node: ctypes.Array[ctypes.c_uint64] | None) -> None:
+    def set_permutation(self, node: Permutation | None) -> None:
         """The form of calls by keywords or defaults that the entry takes itself (a node of `support_call`'s list)."""
         if has_permutation(self.spec):
             self._permutation = node
-            self._word("permutation").value = 0 if node is None else ctypes.addressof(node)
+            self._word("permutation").value = 0 if node is None else node.address
 
     def belong_to(self, dispatcher: object) -> None:
         """Enter the chain of a dispatcher. Code is in one chain at a time: it knows its next entry and its callers' defaults."""

@@ -98,7 +98,7 @@ return:
   ret void
 }}
 
-; A permutation for names that are equal, but in another tuple: call sites have tuples of their own.
+; A permutation for names that are equal, but in another tuple: call sites have tuples of their own. It takes the tuple over.
 define internal ptr @find_equal(ptr %list, i64 %n, ptr %names) noinline {{
 entry:
   br label %scan
@@ -115,12 +115,18 @@ compare.names:
   %names.at = getelementptr i8, ptr %node, i64 {PERM_NAMES}
   %node.names = load ptr, ptr %names.at
   %hit = call i1 @same_names(ptr %node.names, ptr %names)
-  br i1 %hit, label %done, label %advance
+  br i1 %hit, label %exchange, label %advance
+exchange:
+  call void @Py_IncRef(ptr %names)
+  store ptr %names, ptr %names.at
+  call void @Py_DecRef(ptr %node.names)
+  br label %done
 advance:
   %next = load ptr, ptr %node
   br label %scan
 done:
-  ret ptr %node
+  %found = phi ptr [null, %scan], [%node, %exchange]
+  ret ptr %found
 }}
 
 define ptr @qd_tail(ptr %self, ptr %args, i64 %nargsf, ptr %names) {{
