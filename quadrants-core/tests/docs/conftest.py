@@ -13,9 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True, scope="session")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder of the repository, importable; the user's own cache stays out of the tests."""
+def checkout() -> Iterator[Path]:
+    """The folder of the repository, importable."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("QUADRANTS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
         patch.syspath_prepend(str(ROOT))
         yield ROOT
