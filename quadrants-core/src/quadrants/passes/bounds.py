@@ -17,7 +17,8 @@ from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import replace_uses
 from quadrants.passes.context import PassContext
-from quadrants.passes.facts import Facts, constant
+from quadrants.passes.facts import Facts
+from quadrants.passes.forms import constant
 from quadrants.passes.intervals import I64_RANGE, transfer
 from quadrants.passes.ranges import Edit, walk
 from quadrants.types import BOOL, I64, Scalar

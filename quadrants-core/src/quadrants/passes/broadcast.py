@@ -128,3 +128,9 @@ def _texts(shapes: Sequence[Dims]) -> list[str | Value]:
     for shape in shapes:
         parts += [*shape_text(shape), " "]
     return parts
+
+
+def by_columns(arrays: Sequence[Value]) -> bool:
+    """Whether the first axis is the one to run through fastest."""
+    layouts = [array.type.layout for array in arrays if isinstance(array.type, ArrayType) and array.type.ndim > 1]
+    return layouts.count("F") > layouts.count("C")

@@ -18,7 +18,7 @@ from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import clone_region
 from quadrants.passes import fuse_maps
-from quadrants.passes.broadcast import Dims, Shaper, into_message
+from quadrants.passes.broadcast import Dims, Shaper, by_columns, into_message
 from quadrants.passes.context import PassContext
 from quadrants.passes.structure import mark_cold, new_label
 from quadrants.types import I64, ArrayType
@@ -221,14 +221,8 @@ class _Expander:
         self.nest(
             dims,
             lambda at: self.element(op, target, at, lambda value: read(value, at)),
-            self.by_columns(target, leaves),
+            by_columns([target, *(leaf.array for leaf in leaves.values())]),
         )
-
-    def by_columns(self, target: Value, leaves: dict[Value, _Leaf]) -> bool:
-        """Whether the first axis is the one to run through fastest."""
-        types = [value.type for value in (target, *(leaf.array for leaf in leaves.values()))]
-        layouts = [type.layout for type in types if isinstance(type, ArrayType) and type.ndim > 1]
-        return bool(layouts) and layouts.count("F") > layouts.count("C")
 
     def is_flat(self, dims: Dims, target: Value, leaves: dict[Value, _Leaf]) -> bool:
         """Whether all arrays are contiguous in the same way, with all axes."""

@@ -9,30 +9,11 @@ gives the operand itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Protocol
 
 from quadrants.ir import Op, Value
-from quadrants.types import BOOL, I64, Scalar
-
-Number = bool | int | float | complex
-
-
-class Env(Protocol):
-    """What the rules may ask for."""
-
-    def maker(self, value: Value) -> Op | None: ...
-
-    def is_parameter(self, value: Value) -> bool: ...
-
-    def number(self, value: Value) -> Number | None: ...
-
-    def const(self, value: Number, type: Scalar) -> Value: ...
-
-    def emit(self, name: str, *operands: Value, **attrs: object) -> Value: ...
-
-
-Rule = Callable[[Op, Env], Value | None]
+from quadrants.passes.fold_arrays import ARRAY_RULES
+from quadrants.passes.fold_env import Env, Rule
+from quadrants.types import BOOL, Scalar
 
 #: pred -> the predicate of the negation (exact for integers), and of the swapped operands.
 INVERSE = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
@@ -251,57 +232,6 @@ def _part(op: Op, env: Env) -> Value | None:
     return None
 
 
-def _index(op: Op, env: Env) -> Value | None:
-    position, size = op.operands
-    known, count = env.number(position), env.number(size)
-    if (
-        isinstance(known, int)
-        and isinstance(count, int)
-        and -count <= known < count
-        and (op.attr("wrap") or known >= 0)
-    ):
-        return env.const(known % count, I64)
-    return None if op.attr("checked") or op.attr("wrap") else position
-
-
-def _dim(op: Op, env: Env) -> Value | None:
-    inner = env.maker(op.operands[0])
-    axis = op.attrs["axis"]
-    assert isinstance(axis, int)
-    if inner is None or inner.name not in ("alloc", "view"):
-        return None
-    return inner.operands[axis if inner.name == "alloc" else 2 + axis]
-
-
-def _stride(op: Op, env: Env) -> Value | None:
-    inner = env.maker(op.operands[0])
-    axis = op.attrs["axis"]
-    assert isinstance(axis, int)
-    if inner is None or inner.name != "view":
-        return None
-    return inner.operands[2 + len(inner.operands[2:]) // 2 + axis]
-
-
-def _identity(op: Op, env: Env) -> Value | None:
-    """Whether arrays are the same or overlap, where the makings tell."""
-    left, right = op.operands
-    if left is right:
-        return env.const(True, BOOL)
-    roots = [_root(operand, env) for operand in op.operands]
-    made = [(maker := env.maker(root)) is not None and maker.name in ("alloc", "map") for root in roots]
-    known = all(here or env.is_parameter(root) for here, root in zip(made, roots))
-    if roots[0] is not roots[1] and any(made) and known:  # what is made here is in no parameter
-        return env.const(False, BOOL)
-    return None
-
-
-def _root(value: Value, env: Env) -> Value:
-    """The array that a view was made from."""
-    while (maker := env.maker(value)) is not None and maker.name == "view":
-        value = maker.operands[0]
-    return value
-
-
 #: op name -> rule.
 RULES: dict[str, Rule] = {
     "add": _add,
@@ -325,9 +255,5 @@ RULES: dict[str, Rule] = {
     "complex": _complex,
     "real": _part,
     "imag": _part,
-    "index": _index,
-    "dim": _dim,
-    "stride": _stride,
-    "same": _identity,
-    "overlap": _identity,
+    **ARRAY_RULES,
 }

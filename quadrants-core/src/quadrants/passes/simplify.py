@@ -18,7 +18,8 @@ from quadrants.ir.ops import OPS
 from quadrants.ir.values import Undefined
 from quadrants.passes import dce
 from quadrants.passes.context import PassContext
-from quadrants.passes.fold import RULES, Number
+from quadrants.passes.fold import RULES
+from quadrants.passes.fold_env import Number
 from quadrants.passes.structure import Exits, breaks_of, exits_of, falls_through, is_pure
 from quadrants.types import Scalar, Type
 from quadrants.types.dtypes import dtype_of
