@@ -69,7 +69,7 @@ def run(function: Callable[..., object], args: tuple[object, ...]) -> Outcome:
         warnings.simplefilter("ignore")
         try:
             return Outcome(function(*own), None, own)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - whatever the program raises is its outcome
             return Outcome(None, error, own)
 
 
