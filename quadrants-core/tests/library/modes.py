@@ -128,12 +128,18 @@ def sample(dtype, shape, seed=0):
     return np.asarray(base).astype(dtype)
 
 
-def layouts(a):
-    """The same values in C order, in Fortran order, strided and reversed."""
+def dtypes(mode):
+    """All dtypes, or a few of different kinds where each costs a compilation."""
+    return DTYPES if mode == "python" else tuple(np.dtype(name) for name in ("bool", "int32", "float32", "complex128"))
+
+
+def layouts(a, mode="python"):
+    """The same values in C order, in Fortran order, strided and reversed (compiled: in C order and strided)."""
     yield a
-    if a.ndim > 1:
+    if a.ndim > 1 and mode == "python":
         yield np.asfortranarray(a)
     if a.ndim > 0:
         wide = np.repeat(a, 2, axis=-1)
         yield wide[..., ::2]
-        yield a[::-1]
+        if mode == "python":
+            yield a[::-1]

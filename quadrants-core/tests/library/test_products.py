@@ -26,8 +26,8 @@ PAIRS = (
 @pytest.mark.parametrize("shapes", PAIRS, ids=str)
 def test_dot(mode, original, shapes):
     for dtype in NUMBERS if mode == "python" else NUMBERS[1::3]:
-        for a in layouts(sample(dtype, shapes[0])):
-            for b in layouts(sample(dtype, shapes[1], seed=1)):
+        for a in layouts(sample(dtype, shapes[0]), mode):
+            for b in layouts(sample(dtype, shapes[1], seed=1), mode):
                 check(mode, original, a, b)
 
 

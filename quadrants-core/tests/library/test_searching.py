@@ -17,7 +17,7 @@ I = np.array([3, 1, 1, 0, 7, 3])
 
 def test_nonzero(mode):
     for a in (A > 0, T > 1, np.array([0, 3, 0]), np.zeros((2, 0)), np.array([])):
-        for x in layouts(a):
+        for x in layouts(a, mode):
             check(mode, np.nonzero, x)
             check(mode, np.argwhere, x)
             check(mode, np.flatnonzero, x)
@@ -201,7 +201,7 @@ def test_sequences():
             assert sequences.min_of_array(a) == min(a) and sequences.max_of_array(a) == max(a)
         assert sequences.any_of_array(a) is any(a) and sequences.all_of_array(a) is all(a)
     assert np.array_equal(sequences.sum_of_array(A, 0), sum(A))
-    with pytest.raises(ValueError, match=r"min\(\) iterable argument is empty"):
+    with pytest.raises(ValueError, match=r"min\(\) (arg is an empty sequence|iterable argument is empty)"):
         sequences.min_of_array(A[0, :0])
 
 

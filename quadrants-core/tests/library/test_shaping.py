@@ -92,6 +92,7 @@ def test_axes(mode):
     for original in (np.atleast_1d, np.atleast_2d, np.atleast_3d):
         for x in (2.5, V, A, T):
             check(mode, original, x)
+    check(mode, np.atleast_2d, V, A)
 
 
 def test_broadcasting(mode):
@@ -148,7 +149,7 @@ def test_fill_diagonal(shape, wrap):
 
 
 def test_every_layout_joins(mode):
-    for a in layouts(A):
+    for a in layouts(A, mode):
         check(mode, np.vstack, (a, a))
         check(mode, np.roll, a, 1, axis=0)
         check(mode, np.tile, a, reps=(2, 2))

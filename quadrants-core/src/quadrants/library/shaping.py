@@ -116,16 +116,22 @@ def at_least(a, ndim):
     return a.reshape((1, 1, 1))
 
 
-def atleast_1d(a):
-    return at_least(as_array(a), 1)
+def at_least_each(arrays, ndim):
+    if len(arrays) == 1:
+        return at_least(as_array(arrays[0]), ndim)
+    return all_at_least(arrays, ndim)
 
 
-def atleast_2d(a):
-    return at_least(as_array(a), 2)
+def atleast_1d(*arys):
+    return at_least_each(arys, 1)
 
 
-def atleast_3d(a):
-    return at_least(as_array(a), 3)
+def atleast_2d(*arys):
+    return at_least_each(arys, 2)
+
+
+def atleast_3d(*arys):
+    return at_least_each(arys, 3)
 
 
 def hstack(tup):

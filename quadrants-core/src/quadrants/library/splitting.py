@@ -197,7 +197,7 @@ def ravelled(index, dims, so_far):
     return ravelled(index[1:], dims[1:], so_far * dims[0] + index[0])
 
 
-def copyto(dst, src, where=True):
+def copyto(dst, src, casting="same_kind", where=True):
     """Writes `src`, broadcast, into `dst` (where the mask is true)."""
     if isinstance(where, np.ndarray):
         source = np.broadcast_to(as_array(src), dst.shape)
@@ -246,7 +246,7 @@ def trim_zeros(filt, trim="fb"):
     return line[first:last]
 
 
-def pad(array, pad_width, mode="constant", constant_values=0):
+def pad(array, pad_width, mode="constant", *, constant_values=0):
     """The array with a border: "constant", "edge", "wrap", "reflect" or "symmetric"."""
     a = as_array(array)
     widths = pad_pairs(pad_width, a.ndim, 0)
