@@ -28,7 +28,7 @@ def run(function: Function, context: PassContext) -> None:
     exits = exits_of(function)
     makers, uses = definitions(function), use_counts(function)
     for op in function.body.walk():
-        if op.name != "for":
+        if op.name != "for" or op.attrs.get("cold"):
             continue
         for index, arg in enumerate(op.regions[0].args[1:]):
             if not (isinstance(arg.type, Scalar) and arg.type.is_float):
