@@ -331,6 +331,9 @@ def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         assert isinstance(made, Arr)
         value = made
     dims = shape_of(w, given["shape"])
+    for dim in dims:
+        text = "all elements of broadcast shape must be non-negative"
+        w.check(w.b.value("cmp", dim, w.b.i64(0), pred="ge"), ValueError, text)
     lead = len(dims) - value.array.ndim
     if lead < 0:
         fail(Code.BAD_BROADCAST, "input operand has more dimensions than allowed by the shape")
