@@ -1,7 +1,7 @@
 """Products of vectors and matrices: `dot`, `matmul`, `vdot`, `inner`, `outer`, `cross`, `kron`, `trace`, `tensordot`.
 
-Matrix products run row by row over contiguous memory with the innermost loop along the columns of the result, the order
-in which the compiler vectorises and tiles best. Operands of different dtypes are promoted first.
+Matrix products run over blocks that fit the cache, with the innermost loop along the columns of the result.
+Operands of different dtypes are promoted first.
 """
 
 from __future__ import annotations
@@ -10,6 +10,9 @@ import numpy as np
 
 from quadrants.library import raw
 from quadrants.library.support import as_array, checked_axis, product, sum_dtype, wide_dtype
+
+WIDTH = 128
+DEPTH = 16
 
 
 def dot_rows(x, y, dtype):
@@ -29,22 +32,55 @@ def dot_rows(x, y, dtype):
 
 def matrix_product(x, y, out, dtype):
     """`out = x @ y` of matrices that fit together; `out` has the dtype."""
-    rows = x.shape[0]
+    if dtype.kind == "b":
+        for i in range(x.shape[0]):
+            for j in range(y.shape[1]):
+                out[i, j] = dot_rows(x[i], y[:, j], dtype)
+    else:
+        for i in range(x.shape[0]):
+            for j in range(y.shape[1]):
+                raw.store(dtype.type(0), out, i, j)
+        blocked_product(x, y, out, dtype)
+
+
+def blocked_product(x, y, out, dtype):
+    """Adds x @ y to `out`. Blocks of DEPTH by WIDTH elements of y, copied together, stay in the first-level cache while all
+    rows of x pass over them."""
     n = x.shape[1]
     columns = y.shape[1]
-    kind = dtype.type
-    if dtype.kind == "b":
-        for i in range(rows):
-            for j in range(columns):
-                out[i, j] = dot_rows(x[i], y[:, j], dtype)
-        return
-    for i in range(rows):
-        for j in range(columns):
-            raw.store(kind(0), out, i, j)
-        for k in range(n):
-            factor = kind(raw.load(x, i, k))
-            for j in range(columns):
-                raw.store(raw.load(out, i, j) + factor * kind(raw.load(y, k, j)), out, i, j)
+    block = np.empty((min(DEPTH, n), min(WIDTH, columns)), dtype)
+    for left in range(0, columns, WIDTH):
+        width = min(WIDTH, columns - left)
+        for first in range(0, n, DEPTH):
+            depth = min(DEPTH, n - first)
+            for k in range(depth):
+                for j in range(width):
+                    raw.store(dtype.type(raw.load(y, first + k, left + j)), block, k, j)
+            for i in range(x.shape[0]):
+                for k in range(0, depth - 3, 4):
+                    add_four_rows(x, block, out, i, first, k, left, width, dtype.type)
+                for k in range(depth // 4 * 4, depth):
+                    add_row(x, block, out, i, first, k, left, width, dtype.type)
+
+
+def add_four_rows(x, block, out, i, first, k, left, width, kind):
+    """Adds four rows of the block, each times its factor from x, to part of a row of `out`."""
+    a = kind(raw.load(x, i, first + k))
+    b = kind(raw.load(x, i, first + k + 1))
+    c = kind(raw.load(x, i, first + k + 2))
+    d = kind(raw.load(x, i, first + k + 3))
+    for j in range(width):
+        total = raw.load(out, i, left + j) + a * raw.load(block, k, j)
+        total += b * raw.load(block, k + 1, j)
+        total += c * raw.load(block, k + 2, j)
+        total += d * raw.load(block, k + 3, j)
+        raw.store(total, out, i, left + j)
+
+
+def add_row(x, block, out, i, first, k, left, width, kind):
+    a = kind(raw.load(x, i, first + k))
+    for j in range(width):
+        raw.store(raw.load(out, i, left + j) + a * raw.load(block, k, j), out, i, left + j)
 
 
 def product_2d(x, y, dtype):
@@ -55,11 +91,24 @@ def product_2d(x, y, dtype):
 
 
 def product_2d_1d(x, y, dtype):
-    """Matrix times vector."""
+    """Matrix times vector: row by row, or column by column where the columns are contiguous."""
+    if x.flags.f_contiguous and not x.flags.c_contiguous and dtype.kind != "b":
+        return column_by_column(x, y, dtype)
     out = np.empty(x.shape[0], dtype)
     for i in range(x.shape[0]):
         out[i] = dot_rows(x[i], y, dtype)
     return out
+
+
+def column_by_column(x, y, dtype):
+    wide = wide_dtype(dtype)
+    kind = wide.type
+    out = np.zeros(x.shape[0], wide)
+    for k in range(x.shape[1]):
+        factor = kind(raw.load(y, k))
+        for i in range(x.shape[0]):
+            raw.store(raw.load(out, i) + kind(raw.load(x, i, k)) * factor, out, i)
+    return out if wide == dtype else out.astype(dtype)
 
 
 def product_1d_2d(x, y, dtype):

@@ -172,7 +172,21 @@ def repeat(a, repeats, axis=None):
     return repeated(a, repeats, checked_axis(axis, a.ndim))
 
 
+def repeated_row(a, count):
+    """Each element of a row `count` times."""
+    if count < 0:
+        raise ValueError("negative dimensions are not allowed")
+    out = np.empty(a.shape[0] * count, a.dtype)
+    for i in range(a.shape[0]):
+        x = raw.load(a, i)
+        for k in range(i * count, (i + 1) * count):
+            raw.store(x, out, k)
+    return out
+
+
 def repeated(a, repeats, axis):
+    if a.ndim == 1 and not isinstance(repeats, (np.ndarray, tuple, list)):
+        return repeated_row(a, int(repeats))
     source = a.transpose(leading(axis, a.ndim))
     n = a.shape[axis]
     if isinstance(repeats, (np.ndarray, tuple, list)):
