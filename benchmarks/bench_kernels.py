@@ -13,11 +13,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import numpy as np
 
 import quadrants as qd
-from benchmarks import workloads
 from benchmarks.peers import copied
-from benchmarks.registry import W
+from benchmarks.suite import WORKLOADS, build
 
-NAMES = [name for name in W if name != "particles_rec"]
+NAMES = [name for name in WORKLOADS if name != "particles_rec"]
 
 
 class Kernels:
@@ -27,9 +26,9 @@ class Kernels:
     param_names = ["kernel"]
 
     def setup(self, name: str) -> None:
-        self.workload = W[name]
+        self.workload = WORKLOADS[name]
         self.base = self.workload.make("full")
-        self.kernel = workloads.build(qd)[self.workload.func]
+        self.kernel = build(qd)[self.workload.func]
         self.kernel(*copied(self.workload.make("small")))
         self.args = copied(self.base)
 
@@ -48,9 +47,9 @@ class Compile:
     unit = "ms"
 
     def track_first_call(self, name: str) -> float:
-        workload = W[name]
+        workload = WORKLOADS[name]
         qd.njit(lambda x: x + 1.0)(1.0)
-        kernel = workloads.build(qd)[workload.func]
+        kernel = build(qd)[workload.func]
         args = workload.make("small")
         start = time.process_time()
         kernel(*args)

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.suite import WORKLOADS, build
+
 os.environ.setdefault("QUADRANTS_CACHE", "0")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -38,17 +40,15 @@ def kernels(names: list[str], budget: float) -> list[float]:
     import numba
 
     import quadrants
-    from benchmarks import workloads
     from benchmarks.pairing import paired
-    from benchmarks.registry import W
 
-    ours, theirs = workloads.build(quadrants), workloads.build(numba)
+    ours, theirs = build(quadrants), build(numba)
     ratios = []
     print(
         f"{'kernel':22s} {'ratio':>6s} {'95% interval':>15s} {'ours ms':>9s} {'numba ms':>9s} {'first calls ms':>15s}  check"
     )
     for name in names:
-        workload = W[name]
+        workload = WORKLOADS[name]
         base = workload.make("full")
         firsts = []
         try:
@@ -95,9 +95,7 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--budget", type=float, default=1.0, help="seconds a kernel")
     parser.add_argument("--skip-system", action="store_true")
     options = parser.parse_args(argv)
-    from benchmarks.registry import W
-
-    kernels(options.only.split(",") if options.only else list(W), options.budget)
+    kernels(options.only.split(",") if options.only else list(WORKLOADS), options.budget)
     if not options.skip_system:
         system()
     return 0

@@ -1,0 +1,20 @@
+"""The kernels that compilers are compared on, by area.
+
+`WORKLOADS[name]` has the inputs and the check of one; `build(module)` gives a dict from name to compiled function.
+"""
+
+from __future__ import annotations
+
+from benchmarks.suite import dense, elementary, expressions, integers, particles, robotics, stencils, streaming
+from benchmarks.workload import Compiler
+
+AREAS = (streaming, expressions, dense, stencils, particles, robotics, elementary, integers)
+WORKLOADS = {name: workload for area in AREAS for name, workload in area.WORKLOADS.items()}
+
+
+def build(module):
+    """The kernels, compiled by the `njit` of a module."""
+    compiler = Compiler(module)
+    for area in AREAS:
+        area.kernels(compiler)
+    return compiler.kernels
