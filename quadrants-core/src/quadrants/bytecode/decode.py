@@ -14,10 +14,10 @@ from importlib import import_module
 from .blocks import build
 from .error import BytecodeError
 from .finish import finish
-from .graph import make
+from .graph import lower_loops, make
 from .protect import protect
 from .raw import RawCode, is_generator
-from .regions import place
+from .regions import place, unfit_loops
 from .rules import Table
 from .simplify import simplify
 from .structure import structure
@@ -39,7 +39,12 @@ def function_of(code: RawCode, table: Table, origin: types.CodeType | None = Non
     """The region tree of raw code."""
     try:
         graph = make(build(code, table))
-        items = simplify(protect(graph, structure(graph, place(graph))))
+        layout = place(graph)
+        unfit = unfit_loops(graph, layout)
+        if unfit:
+            graph = lower_loops(graph, unfit)
+            layout = place(graph)
+        items = simplify(protect(graph, structure(graph, layout)))
         body = finish(items, graph, code.slots, code.cells)
     except RecursionError:
         raise BytecodeError("the code is nested too deeply", None, code.firstlineno) from None

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from . import nodes as n
+from .error import BytecodeError
 from .graph import Graph
 from .live import Locals, live_in
 from .opcode import Inst
@@ -82,6 +83,9 @@ class _Finisher:
         """Puts one node before those of the part."""
         match item:
             case XJump(label, back):
+                if (label, back) not in self.after:
+                    # Only exception tables that no compiler makes lead out of where the handler can be placed.
+                    raise BytecodeError("the exception handlers are not nested")
                 number = self.labels[label, back]
                 part.nodes.append(n.Continue(number) if back else n.Exit(number))
                 part.live = self.after[label, back]

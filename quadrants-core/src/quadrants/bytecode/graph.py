@@ -6,18 +6,20 @@ that node 0 is the entry and every edge to a smaller or equal number goes back t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from quadrants._frozen import record
 
 from .blocks import Block
 from .copies import merge_copies
 from .error import BytecodeError
-from .opcode import Opcode
+from .opcode import Inst, Opcode
 from .rules import Flow
 
 SPLIT_LIMIT = 20_000  # blocks; compilers never need a split, so this only stops code made to blow up
 
 
-@dataclass(slots=True)
+@record
 class Graph:
     """Nodes in reverse postorder. Node sets are bit masks. `loops`: header -> the nodes of its natural loop."""
 
@@ -41,9 +43,12 @@ def successors(block: Block) -> list[int]:
 
 def make(blocks: list[Block]) -> Graph:
     """The graph of the blocks that are reachable from block 0."""
-    splits = 0
+    return _make(_thread(merge_copies(_join(_order(_thread(blocks))))), 0)
+
+
+def _make(blocks: list[Block], splits: int) -> Graph:
     while True:
-        blocks = _order(_thread(merge_copies(_join(_order(_thread(blocks))))))
+        blocks = _order(blocks)
         preds = _predecessors(blocks)
         idom = _dominators(blocks, preds)
         graph = Graph(blocks, preds, idom, {}, splits)
@@ -87,6 +92,7 @@ def _join(blocks: list[Block]) -> list[Block]:
             second.test_raises = True
         first.flow, first.succs, first.loc, first.argc = second.flow, second.succs, second.loc, second.argc
         first.test_raises = second.test_raises
+        second.insts, second.flow, second.succs = [], Flow.JUMP, [i]  # nothing leads to it any more
     return blocks
 
 
@@ -164,6 +170,19 @@ def _find_loops(graph: Graph) -> bool:
     for header, sources in latches.items():
         graph.loops[header] = closure(graph.preds, sources, header)
     return True
+
+
+def lower_loops(graph: Graph, headers: list[int]) -> Graph:
+    """Turns `for` headers into an operation that advances the iterator and a branch on whether there was an item."""
+    blocks = graph.blocks
+    for header in headers:
+        block = blocks[header]
+        body, end = block.succs
+        pops = [Inst(Opcode.POP_TOP, None, block.loc)] * 2
+        blocks.append(Block(pops, block.entry, block.loc, Flow.JUMP, [end]))
+        block.insts = [*block.insts, Inst(Opcode.FOR_NEXT, None, block.loc)]
+        block.flow, block.succs, block.test_raises = Flow.BRANCH, [body, len(blocks) - 1], False
+    return _make(blocks, graph.splits)
 
 
 def closure(preds: list[list[int]], seeds: list[int], header: int) -> int:

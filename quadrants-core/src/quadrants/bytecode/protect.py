@@ -30,6 +30,7 @@ class _Protector:
         self.graph = graph
         self.covers: dict[int, tuple[X, Chain | None]] = {}  # by identity; the item is kept, so that ids stay unique
         self.fresh = len(graph.blocks)
+        self.open_loops: list[int] = []
         self.entering: dict[int, tuple[int, bool]] = {}
         for block in graph.blocks:
             if block.handler >= 0:
@@ -53,14 +54,11 @@ class _Protector:
             case XIf(block, chain, then, orelse, safe):
                 own = None if safe or not block.test_raises else chain
                 return _common([own, self.cover_all(then), self.cover_all(orelse)])
-            case XLoop(_, body):
-                return self.cover_all(body)
-            case XBlock(label, body):
-                # The block in front of a handler's code stays outside of the node that it is the handler of.
-                inner = self.cover_all(body)
-                return inner[: inner.index(label)] if inner and label in inner else inner
-            case XFor(_, _, chain, body):
-                return _common([chain, self.cover_all(body)])
+            case XLoop(label, body) | XBlock(label, body):
+                # What the jump to a handler is relative to stays outside of the node that it is the handler of.
+                return _before(label, self.cover_all(body))
+            case XFor(label, _, chain, body):
+                return _before(label, _common([chain, self.cover_all(body)]))
             case XTry(_, _, _, body, handler):
                 return self.cover_all(handler)
 
@@ -106,7 +104,7 @@ class _Protector:
         if not leaves:
             self.fresh += 1
             body.append(XJump(label, False))
-        node = XTry(handler, cut, lasti, body, [XJump(handler, False)])
+        node = XTry(handler, cut, lasti, body, [XJump(handler, handler in self.open_loops)])
         return node if leaves else XBlock(label, [node])
 
     def inner(self, item: X, depth: int) -> X:
@@ -115,8 +113,12 @@ class _Protector:
             case XIf():
                 item.then = self.wrap(item.then, depth)
                 item.orelse = self.wrap(item.orelse, depth)
-            case XLoop() | XBlock() | XFor():
+            case XBlock():
                 item.body = self.wrap(item.body, depth)
+            case XLoop() | XFor():
+                self.open_loops.append(item.label)
+                item.body = self.wrap(item.body, depth)
+                self.open_loops.pop()
         return item
 
     def detach(self, items: list[X], depth: int) -> list[X]:
@@ -176,6 +178,11 @@ def _common(chains: list[Chain | None]) -> Chain | None:
         if any(chain[i] != handler for chain in known):
             return first[:i]
     return first
+
+
+def _before(label: int, chain: Chain | None) -> Chain | None:
+    """The handlers around the one with this label."""
+    return chain[: chain.index(label)] if chain and label in chain else chain
 
 
 def _leaves(items: list[X]) -> bool:

@@ -8,7 +8,7 @@ repeated and a `try` what is protected. Small final blocks (`return`, `raise`) s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from quadrants._frozen import record
 
 from .graph import Graph, closure, successors
 from .rules import Flow
@@ -16,7 +16,7 @@ from .rules import Flow
 FINAL = frozenset({Flow.RETURN, Flow.RAISE, Flow.RERAISE})
 
 
-@dataclass(slots=True)
+@record
 class Region:
     """A loop, or the range that one handler protects."""
 
@@ -25,7 +25,7 @@ class Region:
     is_loop: bool
 
 
-@dataclass(slots=True)
+@record
 class Layout:
     """`after`: nodes placed behind each node, in order. `regions`: by header, inner ones first.
     `placed`: nodes that are in some `after`. `chains`: the handlers that protect each node, outer ones first."""
@@ -65,6 +65,22 @@ def place(graph: Graph) -> Layout:
     return layout
 
 
+def unfit_loops(graph: Graph, layout: Layout) -> list[int]:
+    """The `for` headers that cannot become a `For` node: the end of the iterator leads back into the loop, or a handler's
+    code is the header, or an exception of the header itself is handled inside the loop. No compiler makes these."""
+    handlers = {block.handler for block in graph.blocks}
+    out = []
+    for header, nodes in graph.loops.items():
+        block = graph.blocks[header]
+        if block.flow is not Flow.FOR:
+            continue
+        grown = next(r.nodes for r in layout.regions[header] if r.is_loop)
+        inside = any(grown >> h & 1 and h in layout.after[header] for h in layout.chains[header])
+        if nodes >> block.succs[1] & 1 or header in handlers or inside:
+            out.append(header)
+    return out
+
+
 def _is_small_end(graph: Graph, node: int, left: list[Region], first_exits: set[int]) -> bool:
     """Whether code that leaves these regions may stay inside: it is short, final, and the text does not move with it."""
     block = graph.blocks[node]
@@ -100,25 +116,31 @@ def _chains(graph: Graph) -> list[tuple[int, ...]]:
     A handler's first instruction counts as protected by the handler that cleans up after it. That one is not around it:
     it is reached through it."""
     around: dict[int, tuple[int, ...]] = {-1: ()}
+    used = {block.handler for block in graph.blocks}
 
     def chain(handler: int) -> tuple[int, ...]:
         path: list[int] = []
         h = handler
         while h not in around and h not in path:
             path.append(h)
-            h = _outer_handler(graph, h)
+            h = _outer_handler(graph, h, used)
         known = around.get(h, ())
         for h in reversed(path):
             known = around[h] = (*known, h)
         return known
 
-    return [chain(block.handler) for block in graph.blocks]
+    out = []
+    for node, block in enumerate(graph.blocks):
+        handlers = chain(block.handler)
+        # The code of a handler is not within what it protects (its own handler apart, which may be itself).
+        out.append(tuple(h for h in handlers if h == block.handler or not graph.dominates(h, node)))
+    return out
 
 
-def _outer_handler(graph: Graph, inner: int) -> int:
+def _outer_handler(graph: Graph, inner: int, used: set[int]) -> int:
     seen: set[int] = set()
     h = inner
-    while h >= 0 and graph.dominates(inner, h):
+    while h >= 0 and (graph.dominates(inner, h) or h not in used):
         if h in seen:
             return -1
         seen.add(h)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from quadrants._frozen import record
+
 from .blocks import Block
 from .graph import Graph
 from .regions import Layout, Region
@@ -50,13 +52,13 @@ class XIf:
     safe: bool = False  # testing the value cannot raise
 
 
-@dataclass(slots=True)
+@record
 class XLoop:
     label: int
     body: list[X]
 
 
-@dataclass(slots=True)
+@record
 class XFor:
     """What follows it is the way taken at the end of the iterator."""
 
@@ -66,13 +68,13 @@ class XFor:
     body: list[X]
 
 
-@dataclass(slots=True)
+@record
 class XBlock:
     label: int
     body: list[X]
 
 
-@dataclass(slots=True)
+@record
 class XTry:
     handler_node: int
     depth: int
