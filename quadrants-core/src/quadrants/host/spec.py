@@ -104,14 +104,6 @@ class CellDependency:
 Dependency = GlobalDependency | CellDependency
 
 
-class SlotKind(enum.Enum):
-    """What an element of the entry's object table holds."""
-
-    HANDLER = "handler"  # the Python callable of the cold paths
-    OBJECT = "object"  # a literal, a class, a hidden object or cell, or a dict
-    KEY = "key"  # the name of a hidden global
-
-
 @frozen
 class Slots:
     """The layout of the object table `<name>.objects`: index of each thing in it.

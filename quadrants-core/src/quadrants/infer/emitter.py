@@ -60,10 +60,6 @@ class Emitter:
         """Call the library function `module:name` (below `quadrants.library`). The walk provides it."""
         raise AssertionError("the walk provides calls")
 
-    def call_function(self, function: pytypes.FunctionType, args: Sequence[Abstract]) -> Abstract:
-        """Call a Python function of the user's or the library's. The walk provides it."""
-        raise AssertionError("the walk provides calls")
-
     # constants and conversions
 
     def num(self, value: Abstract) -> Num:

@@ -28,11 +28,6 @@ def difference(a: Module, b: Module) -> str | None:
     return None
 
 
-def functions_equal(a: Function, b: Function) -> bool:
-    """Whether the two functions are the same."""
-    return _Comparison().functions(a, b) is None
-
-
 class _Comparison:
     """Compares two functions, and knows which value of the one is which of the other."""
 

@@ -295,12 +295,3 @@ def count_row(a, dtype):
     for i in range(a.shape[0]):
         count += np.int64(raw.load(a, i) != 0)
     return count
-
-
-def count_known_row(a, dtype):
-    """How many elements are not nan."""
-    count = np.int64(0)
-    for i in range(a.shape[0]):
-        x = raw.load(a, i)
-        count += np.int64(x == x)
-    return count

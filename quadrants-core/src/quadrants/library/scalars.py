@@ -67,10 +67,6 @@ def numpy_float_floordiv(x, y):
     return raw.copysign(quotient, raw.div(x, y))
 
 
-def numpy_float_divmod(x, y):
-    return numpy_float_floordiv(x, y), numpy_float_mod(x, y)
-
-
 def int_pow(base, exponent):
     """`base ** exponent` of integers, exponent not negative; wraps at 64 bits."""
     result = 1
@@ -177,22 +173,3 @@ def float_to_int(x):
     if x - x != 0.0:
         raise OverflowError("cannot convert float infinity to integer")
     return int(x)
-
-
-def round_half_even(x):
-    """Python's `round(x)` of a float: an integer."""
-    return float_to_int(raw.rint(x))
-
-
-def split(x):
-    """Veltkamp's split: two floats of 26 bits that add up to x."""
-    c = 134217729.0 * x
-    high = c - (c - x)
-    return high, x - high
-
-
-def product_error(x, y, product):
-    """x*y - product, exactly (Dekker), where nothing overflows or is subnormal."""
-    xh, xl = split(x)
-    yh, yl = split(y)
-    return ((xh * yh - product) + xh * yl + xl * yh) + xl * yl

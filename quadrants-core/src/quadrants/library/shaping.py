@@ -8,11 +8,6 @@ from quadrants.library import raw
 from quadrants.library.support import as_array, checked_axis, drop, iota, ones_tuple
 
 
-def flat_view(a):
-    """`a.flat`: the elements in C order; a view where that can be."""
-    return a.reshape(-1)
-
-
 def joint_dtype(arrays):
     """The promotion of the dtypes of a tuple of arrays."""
     if len(arrays) == 1:
@@ -416,15 +411,6 @@ def partner(p, q, i):
     if q[0] == i:
         return p[0]
     return partner(p[1:], q[1:], i)
-
-
-def resize_line(line, n):
-    """The first n elements of the endless repetition of a row."""
-    out = np.zeros(n, line.dtype)
-    if line.shape[0] > 0:
-        for i in range(n):
-            raw.store(raw.load(line, i % line.shape[0]), out, i)
-    return out
 
 
 def broadcast_arrays(*args):

@@ -157,13 +157,6 @@ def flat(a):
     return a.reshape(-1)
 
 
-def c_order(a):
-    """All elements in one dimension in C order: a view where that can be."""
-    if a.ndim == 1:
-        return a
-    return a.reshape(-1)
-
-
 def sum_dtype(a, dtype):
     """The type in which sums and products of the array are given."""
     if dtype is not None:
