@@ -9,7 +9,9 @@ end). Legal on any input.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from quadrants._frozen import record
 
 from .error import BytecodeError
 from .opcode import SILENT, Inst, Loc, Opcode
@@ -17,7 +19,7 @@ from .raw import Handler, RawCode, RawInst
 from .rules import Emitter, Flow, Ops, Rule, Table, drop_bool
 
 
-@dataclass(slots=True)
+@record
 class Block:
     """Operations, then one way out. `succs`: [target] of JUMP, [if true, if false] of BRANCH, [body, end] of FOR.
 

@@ -6,7 +6,6 @@ raises `BytecodeError` on what no compiler makes.
 
 from __future__ import annotations
 
-import inspect
 import sys
 import types
 from importlib import import_module
@@ -16,7 +15,7 @@ from .error import BytecodeError
 from .finish import finish
 from .graph import lower_loops, make
 from .protect import protect
-from .raw import RawCode, is_generator
+from .raw import CO_VARARGS, CO_VARKEYWORDS, RawCode, is_generator
 from .regions import place, unfit_loops
 from .rules import Table
 from .simplify import simplify
@@ -52,7 +51,7 @@ def function_of(code: RawCode, table: Table, origin: types.CodeType | None = Non
         code.argcount,
         code.posonly,
         code.kwonly,
-        bool(code.flags & inspect.CO_VARARGS),
-        bool(code.flags & inspect.CO_VARKEYWORDS),
+        bool(code.flags & CO_VARARGS),
+        bool(code.flags & CO_VARKEYWORDS),
     )
     return Function(origin, params, code.slots, body, is_generator(code.flags), code.name, code.filename)

@@ -6,7 +6,7 @@ live after each node is known when the node is made.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from quadrants._frozen import record
 
 from . import nodes as n
 from .error import BytecodeError
@@ -17,7 +17,7 @@ from .rules import Flow
 from .structure import X, XBlock, XCode, XEnd, XFor, XIf, XJump, XLoop, XTry
 
 
-@dataclass(slots=True)
+@record
 class _Part:
     """Nodes made from the end: what is live before them, what they assign."""
 

@@ -133,6 +133,8 @@ class Opcode(enum.Enum):
     CLEANUP_THROW = "cleanup_throw"  #    receiver, sent, exc -> None, value      raises exc unless it is StopIteration
     ASYNC_GEN_WRAP = "async_gen_wrap"  #  value -> wrapped value
 
+    __hash__ = object.__hash__  # members are single objects; the default of Enum hashes the name in Python
+
     def __repr__(self) -> str:
         return self.name
 

@@ -6,17 +6,20 @@ exception table and the name tables. Nothing here depends on the version: caches
 
 from __future__ import annotations
 
-import dis
-import inspect
 import types
 from collections.abc import Iterator
+from opcode import EXTENDED_ARG, opname  # what `dis` gives on, without its imports
 
 from quadrants._frozen import frozen
 
 from .error import BytecodeError
 from .opcode import Loc
 
-CACHE = 0
+CACHE = 0  # the opcode of an inline cache
+
+# Bits of `co_flags` (as in `inspect`, which takes long to import).
+CO_VARARGS, CO_VARKEYWORDS = 0x4, 0x8
+CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
 @frozen
@@ -83,13 +86,13 @@ def read(code: types.CodeType) -> RawCode:
 
 def is_generator(flags: int) -> bool:
     """Whether calling the function makes a generator, coroutine or asynchronous generator."""
-    return bool(flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR))
+    return bool(flags & (CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR))
 
 
 def _instructions(code: types.CodeType) -> Iterator[RawInst]:
     units = code.co_code
     positions = list(code.co_positions())
-    opnames, prefix_op = dis.opname, dis.EXTENDED_ARG
+    opnames, prefix_op = opname, EXTENDED_ARG
     size = len(units)
     offset = start = prefix = 0
     while offset < size:

@@ -8,26 +8,25 @@ grow in a loop and only the smaller arm of a branch recurses, so the recursion i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quadrants._frozen import record
 
 from .blocks import Block
 from .graph import Graph
-from .regions import Layout, Region
+from .regions import Layout
 from .rules import Flow
 
 
-@dataclass(slots=True)
+@record
 class XCode:
     """The operations of a block; `chain` are the handlers around it, outermost first."""
 
     block: Block
     chain: tuple[int, ...]
-    test: bool = False  # the truth of the value on top is taken here already
 
 
-@dataclass(slots=True)
+@record
 class XEnd:
     """Return, Raise or Reraise."""
 
@@ -35,7 +34,7 @@ class XEnd:
     chain: tuple[int, ...]
 
 
-@dataclass(slots=True)
+@record
 class XJump:
     """Exit of a block (`back` false) or Continue of a loop."""
 
@@ -43,7 +42,7 @@ class XJump:
     back: bool
 
 
-@dataclass(slots=True)
+@record
 class XIf:
     block: Block
     chain: tuple[int, ...]
@@ -203,6 +202,3 @@ class _Structurer:
             return no
         item.orelse = [no_jump]
         return None
-
-
-__all__ = ["Region", "X", "XBlock", "XCode", "XEnd", "XFor", "XIf", "XJump", "XLoop", "XTry", "structure"]
