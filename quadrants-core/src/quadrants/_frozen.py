@@ -1,8 +1,10 @@
-"""Frozen dataclasses that are quick to define.
+"""Dataclasses that are quick to define.
 
 `dataclasses.dataclass` writes and compiles source text for the methods of each class, about a third of a millisecond; a package
 with a hundred of them feels that on every start. `@frozen` gives the same class (immutable, slots, equality, hash and repr by the
-fields, `dataclasses.fields` and `replace` work) from shared methods in a tenth of the time. Takes and gives a class.
+fields, `dataclasses.fields` and `replace` work) from shared methods in a tenth of the time; `@record` gives one that can be
+changed. Takes and gives a class. What is made by the thousand (an operation, a region) writes its constructor itself or stays a
+dataclass: the shared one is slower by half.
 """
 
 from __future__ import annotations
@@ -23,11 +25,22 @@ def frozen(cls: _Class, /) -> _Class: ...
 def frozen(*, eq: bool = True) -> Callable[[_Class], _Class]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def frozen(cls: Any = None, /, *, eq: bool = True) -> Any:
-    """As `dataclass(frozen=True, slots=True, eq=eq)`. `InitVar`, `kw_only` and `init=False` are not supported."""
+    """As `dataclass(frozen=True, slots=True, eq=eq)`. `InitVar` and `kw_only` are not supported; a field that
+    is not for the constructor (`init=False`) has no default."""
     return _make(cls, eq) if cls is not None else lambda decorated: _make(decorated, eq)
 
 
-def _make(cls: type, eq: bool) -> type:
+@overload
+def record(cls: _Class, /) -> _Class: ...
+@overload
+def record(*, eq: bool = True) -> Callable[[_Class], _Class]: ...
+@dataclass_transform(field_specifiers=(dataclasses.field,))
+def record(cls: Any = None, /, *, eq: bool = True) -> Any:
+    """As `dataclass(slots=True, eq=eq)`, within the limits of `frozen`."""
+    return _make(cls, eq, fixed=False) if cls is not None else lambda decorated: _make(decorated, eq, fixed=False)
+
+
+def _make(cls: type, eq: bool, fixed: bool = True) -> type:
     namespace = dict(cls.__dict__)
     annotations = cls.__annotations__
     own = [name for name, kind in annotations.items() if not str(kind).startswith("ClassVar")]
@@ -43,16 +56,18 @@ def _make(cls: type, eq: bool) -> type:
     namespace[_FIELDS] = fields
     namespace["__match_args__"] = tuple(fields)
     namespace.setdefault("__repr__", _repr)
-    namespace.update(__setattr__=_refuse, __delattr__=_refuse, __getstate__=_getstate, __setstate__=_setstate)
+    namespace.update(__getstate__=_getstate, __setstate__=_setstate)
+    if fixed:
+        namespace.update(__setattr__=_refuse, __delattr__=_refuse)
     compared = tuple(field.name for field in fields.values() if field.compare)
     if eq:
         key = _key_of(compared)
         namespace.setdefault("__eq__", _eq_for(key))
         if namespace.get("__hash__") is None:
-            namespace["__hash__"] = _hash_for(key)
+            namespace["__hash__"] = _hash_for(key) if fixed else None
     made = type(cls)(cls.__name__, cls.__bases__, namespace)
     made.__qualname__ = cls.__qualname__
-    made.__init__ = _init_for(made, fields)  # type: ignore[misc]
+    made.__init__ = _init_for(made, {name: field for name, field in fields.items() if field.init})  # type: ignore[misc]
     return made
 
 
@@ -70,11 +85,19 @@ def _init_for(cls: type, fields: dict[str, Any]) -> Callable[..., None]:
     count = len(names)
     after = getattr(cls, "__post_init__", None)
 
+    required = sum(field.default is _MISSING and field.default_factory is _MISSING for field in fields.values())
+    defaults = tuple((s, f.default, f.default_factory) for s, f in zip(setters, fields.values()))
+
     def __init__(self: Any, *args: Any, **kwargs: Any) -> None:
-        if kwargs or len(args) != count:
+        given = len(args)
+        if kwargs or not required <= given <= count:
             args = _bind(cls, fields, names, args, kwargs)
+            given = count
         for setter, value in zip(setters, args):
             setter(self, value)
+        if given < count:
+            for setter, value, make in defaults[given:]:
+                setter(self, make() if value is _MISSING else value)
         if after is not None:
             after(self)
 
