@@ -10,8 +10,9 @@ Legal because facts hold whenever control is at the op.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.ops import OPS
@@ -41,7 +42,7 @@ def run(function: Function, context: PassContext) -> None:
     replace_uses(function.body, prover.replaced)
 
 
-@dataclass(slots=True)
+@record
 class _Prover:
     function: Function
     context: PassContext

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op
 
@@ -27,7 +27,7 @@ class PassOptions:
     verify: bool = False
 
 
-@dataclass(slots=True)
+@record
 class PassContext:
     """The state of one run of the pipeline over one module."""
 

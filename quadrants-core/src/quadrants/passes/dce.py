@@ -8,8 +8,9 @@ a loop go too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Effect, Function, Op, Region, Value
 from quadrants.passes.context import PassContext
 from quadrants.passes.structure import Exits
@@ -29,7 +30,7 @@ def run(function: Function, context: PassContext | None = None) -> None:
     _sweep(function.body, liveness)
 
 
-@dataclass(slots=True)
+@record
 class _Liveness:
     """Which ops and values are needed."""
 

@@ -6,15 +6,16 @@ wraps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Value
 from quadrants.passes.intervals import Interval
 
 _DEPTH = 12
 
 
-@dataclass(slots=True)
+@record
 class Deltas:
     """Answers for one function; each carried value is looked at once."""
 

@@ -10,8 +10,9 @@ target of a `map_into` otherwise than exactly is copied first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
@@ -35,7 +36,7 @@ def run(function: Function, context: PassContext) -> None:
         context.changed.add(function.name)
 
 
-@dataclass(slots=True)
+@record
 class _Leaf:
     """An array that an expression reads, with its sizes; `view`: what replaces it (a copy)."""
 
@@ -43,7 +44,7 @@ class _Leaf:
     dims: Dims
 
 
-@dataclass(slots=True)
+@record
 class _Expander:
     function: Function
     context: PassContext

@@ -10,8 +10,9 @@ are scoped: `mark` and `undo`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Value
 from quadrants.passes.fold import INVERSE
 from quadrants.passes.forms import Form, constant, symbol
@@ -19,11 +20,11 @@ from quadrants.passes.intervals import I64_RANGE, Interval, range_of_dim, range_
 from quadrants.types import I64, ArrayType, Scalar
 
 #: How many times a proof replaces a value by a bound, and how many bounds a value keeps on each side.
-_DEPTH = 5
+_DEPTH = 4
 _BOUNDS = 8
 _MAX_TERMS = 6
 #: How many replacements one proof may try in all.
-_FUEL = 40
+_FUEL = 20
 
 
 def _array(value: Value) -> ArrayType:
@@ -31,7 +32,7 @@ def _array(value: Value) -> ArrayType:
     return value.type
 
 
-@dataclass(slots=True)
+@record
 class Facts:
     """The facts at a point. `trail` holds what undoes them."""
 
@@ -112,7 +113,7 @@ class Facts:
             return False
         for value, coefficient in form.terms.items():
             for bound in (self.lower if coefficient > 0 else self.upper).get(value, ()):
-                better = form.plus(bound, coefficient).plus(symbol(value), -coefficient)
+                better = form.replaced(value, bound)
                 if len(better.terms) > len(form.terms):
                     continue
                 self.fuel -= 1

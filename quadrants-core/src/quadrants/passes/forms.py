@@ -24,6 +24,18 @@ class Form(NamedTuple):
                 terms.pop(value, None)
         return Form(terms, self.const + factor * other.const)
 
+    def replaced(self, value: Value, bound: Form) -> Form:
+        """The form with another form for one of its values."""
+        terms = dict(self.terms)
+        factor = terms.pop(value)
+        for other, coefficient in bound.terms.items():
+            total = terms.get(other, 0) + factor * coefficient
+            if total:
+                terms[other] = total
+            else:
+                del terms[other]
+        return Form(terms, self.const + factor * bound.const)
+
     def minus(self, other: Form) -> Form:
         return self.plus(other, -1)
 

@@ -5,8 +5,9 @@ Takes a plan (polynomials over values that do not change in the nest); gives ops
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const
@@ -15,7 +16,7 @@ from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const
 _PROMISES = ("nowrap", "nonzero")
 
 
-@dataclass(slots=True)
+@record
 class Range:
     """An index that a guard covers, and whether it may still be negative."""
 
@@ -23,7 +24,7 @@ class Range:
     wraps: bool
 
 
-@dataclass(slots=True)
+@record
 class Plan:
     """What the guard of one nest covers, and what it must show: `demands` are polynomials that must not be negative."""
 
@@ -35,7 +36,7 @@ class Plan:
     demands: list[Poly] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@record
 class Guard:
     """Emits one guard."""
 

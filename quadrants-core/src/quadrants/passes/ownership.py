@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.passes.context import PassContext
@@ -43,7 +44,7 @@ class _Scope:
     live: list[Value] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@record
 class _Owner:
     scopes: list[_Scope] = field(default_factory=list)
     roots: dict[Value, Value] = field(default_factory=dict)

@@ -9,8 +9,9 @@ raises KeyboardInterrupt. Functions that are called as `nothrow` get none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.passes.context import PassContext
@@ -79,7 +80,7 @@ def looping(module: Module) -> set[str]:
     return found
 
 
-@dataclass(slots=True)
+@record
 class _Poller:
     function: Function
     looping: set[str]

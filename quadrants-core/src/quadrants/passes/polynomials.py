@@ -10,8 +10,9 @@ nest. It notes under which conditions this holds: `limits` (how large a value ma
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Value
 from quadrants.passes.structure import is_pure
 from quadrants.types import I64
@@ -81,7 +82,7 @@ def split(poly: Poly, value: Value) -> tuple[Poly, Poly] | None:
     return factor, rest
 
 
-@dataclass(slots=True)
+@record
 class Conditions:
     """What must hold for bounds to be right: |value| < limit, and factors that are not negative."""
 
@@ -100,7 +101,7 @@ class Conditions:
         self.signs += [sign for sign in other.signs if sign not in self.signs]
 
 
-@dataclass(slots=True)
+@record
 class Nest:
     """A loop and everything inside it.
 

@@ -13,7 +13,7 @@ import enum
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.passes.deltas import Deltas
 from quadrants.passes.facts import Facts
@@ -64,7 +64,7 @@ class _Frame:
     failed: set[_Guess] = field(default_factory=set)
 
 
-@dataclass(slots=True)
+@record
 class _Walker:
     visit: Visitor
     deltas: Deltas

@@ -9,10 +9,11 @@ Always legal; linear in the size of the function.
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.values import Undefined
@@ -48,7 +49,7 @@ def again(function: Function, context: PassContext) -> None:
         run(function, context)
 
 
-@dataclass(slots=True)
+@record
 class _Simplifier:
     """One walk. `replaced` maps values to what stands for them; `shared` holds a table of known expressions a nesting
     level."""

@@ -10,8 +10,7 @@ inside is tried again for the inner loops.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder
@@ -34,7 +33,7 @@ def run(function: Function, context: PassContext) -> None:
         _Versioner(function, context, definitions(function), integer_constants(function)).region(function.body)
 
 
-@dataclass(slots=True)
+@record
 class _Versioner:
     function: Function
     context: PassContext
