@@ -4,10 +4,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import shapes
 
 from quadrants.bytecode import Code, For, If, Loop, Opcode, Seq, regions
+from quadrants.bytecode.decode import function_of, table_for
+from quadrants.bytecode.raw import read
 
 WHILE_AND = """\
 PUSH 0
@@ -362,3 +368,39 @@ def test_cache_is_by_identity():
     one, two = (compile(source, name, "exec").co_consts[0] for name in ("one.py", "two.py"))
     assert regions(one) is regions(one)
     assert regions(one).filename == "one.py" and regions(two).filename == "two.py"
+
+
+def test_specialised_and_traced_code_reads_the_same():
+    def f(n):
+        s = 0
+        for i in range(n):
+            s += i * 2
+            if s > 10:
+                s -= 3
+        return s
+
+    before = function_of(read(f.__code__), table_for())
+    for _ in range(100):
+        f(50)
+    sys.settrace(lambda *args: None)
+    try:
+        f(50)
+        during = function_of(read(f.__code__), table_for())
+    finally:
+        sys.settrace(None)
+    assert before == during == function_of(read(f.__code__), table_for())
+
+
+def test_threads_share_the_cache():
+    codes = [getattr(shapes, name).__code__ for name in EXPECTED]
+    with ThreadPoolExecutor(8) as pool:
+        trees = list(pool.map(regions, codes * 20))
+    assert all(tree == regions(code) for tree, code in zip(trees, codes * 20))
+
+
+def test_code_without_columns():
+    source = "def f(a, n):\n    while n and a:\n        n -= 1\n        a += n\n    return a\n"
+    run = "import sys; from quadrants.bytecode import regions; v = {}; exec(sys.argv[1], v); print(regions(v['f'].__code__))"
+    out = subprocess.run([sys.executable, "-X", "no_debug_ranges", "-c", run, source], capture_output=True, text=True)
+    assert out.returncode == 0, out.stderr
+    assert out.stdout.count("loop") == 1 and out.stdout.count("INPLACE '-'") == 1
