@@ -51,6 +51,8 @@ def test_linspace(mode):
     check(mode, np.linspace, 0, 1, 5, retstep=True)
     check(mode, np.linspace, 0, 1 + 1j, 5)
     check(mode, np.linspace, 0.0, 5e-324, 10)
+    check(mode, np.linspace, np.float32(0), 1.0, 5)
+    check(mode, np.linspace, np.int8(0), np.float32(1), 5)
     check(mode, np.logspace, 0, 3, 4)
     check(mode, np.logspace, 0, 3, 4, base=2.0)
 

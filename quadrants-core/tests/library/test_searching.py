@@ -58,6 +58,8 @@ def test_histogram(mode):
     check(mode, np.histogram, np.array([1.0, 1.0]), bins=2)
     check(mode, np.histogram, np.array([]), bins=2)
     check(mode, np.histogram, np.arange(10), bins=5)
+    check(mode, np.histogram, A.astype(np.float32), bins=5)
+    check(mode, np.histogram, A.astype(np.float32), bins=5, range=(-1.0, 3.0))
     check(mode, np.histogram, A, bins=0)
     check(mode, np.histogram, A, bins=np.array([2.0, 1.0]))
 

@@ -54,7 +54,8 @@ def is_integer(x):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
-    work = np.result_type(np.result_type(start), np.result_type(stop), np.float64)
+    common = np.result_type(start, stop)
+    work = common if common.kind in "fc" else np.dtype(np.float64)
     given = work if dtype is None else np.dtype(dtype)
     out = np.empty(num, given)
     step = fill_linspace(out, work.type(start), work.type(stop), num - 1 if endpoint else num, work, given)

@@ -171,22 +171,29 @@ def bin_edges(values, bins, limits):
         return edges
     if bins < 1:
         raise ValueError("`bins` must be positive, when an integer")
-    low = 0.0
-    high = 1.0
     if limits is not None:
-        low = float(limits[0])
-        high = float(limits[1])
-        if low > high:
+        if limits[0] > limits[1]:
             raise ValueError("max must be larger than min in range parameter.")
-    elif values.shape[0] > 0:
-        low = float(values.min())
-        high = float(values.max())
-    if low - low != 0.0 or high - high != 0.0:
+        dtype = edge_dtype(np.result_type(limits[0], limits[1], values.dtype))
+        return equal_bins(limits[0], limits[1], bins, dtype)
+    dtype = edge_dtype(values.dtype)
+    if values.shape[0] == 0:
+        return equal_bins(dtype.type(0), dtype.type(1), bins, dtype)
+    return equal_bins(dtype.type(values.min()), dtype.type(values.max()), bins, dtype)
+
+
+def edge_dtype(dtype):
+    if dtype.kind == "f":
+        return dtype
+    return np.dtype(np.float64)
+
+
+def equal_bins(low, high, bins, dtype):
+    if low - low != 0 or high - high != 0:
         raise ValueError(f"autodetected range of [{low}, {high}] is not finite")
     if low == high:
-        low -= 0.5
-        high += 0.5
-    return np.linspace(low, high, bins + 1)
+        return np.linspace(low - 0.5, high + 0.5, bins + 1, dtype=dtype)
+    return np.linspace(low, high, bins + 1, dtype=dtype)
 
 
 def count_into(counts, values, edges, uniform, shares):

@@ -209,7 +209,9 @@ def check_quantile(q, message):
 
 def check_lines(a, axis):
     if reduced_size(a, axis) == 0:
-        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+        # NumPy looks at the last element for nan where there can be one, else at the first.
+        place = -1 if a.dtype.kind == "f" else 0
+        raise IndexError(f"index {place} is out of bounds for axis 0 with size 0")
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
