@@ -6,6 +6,8 @@ shape and value; floats within a tolerance, because contraction to FMA is on by 
 
 from __future__ import annotations
 
+import inspect
+import traceback
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,11 +20,12 @@ TOLERANCE = {2: 4e-3, 4: 2e-5, 8: 1e-10}
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result or the exception of a call, and its arguments afterwards."""
+    """The result or the exception of a call, its arguments afterwards, and the lines of the exception's traceback."""
 
     value: object
     error: BaseException | None
     args: tuple[object, ...]
+    lines: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return show(self.value) if self.error is None else f"{type(self.error).__name__}: {self.error}"
@@ -37,40 +40,60 @@ def show(value: object) -> str:
     return f"{type(value).__name__} {value!r}"
 
 
-def clone(value: object) -> object:
-    """A copy of an argument that keeps strides, flags and the layout of memory."""
-    if isinstance(value, np.ndarray):
-        return clone_array(value)
-    if isinstance(value, tuple):
-        items = [clone(item) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
-    return value
+class Cloner:
+    """Copies arguments: strides, flags and layout stay, and arrays that share memory share the memory of their copies."""
 
+    def __init__(self) -> None:
+        self.memory: dict[int, tuple[int, np.ndarray, object]] = {}
 
-def clone_array(array: np.ndarray) -> np.ndarray:
-    """The array over a copy of the memory that it looks at."""
-    if array.size == 0:
-        window = np.empty_like(array)
-    else:
-        low, high = np.lib.array_utils.byte_bounds(array)
+    def __call__(self, value: object) -> object:
+        if isinstance(value, np.ndarray):
+            return self.array(value)
+        if isinstance(value, tuple):
+            items = [self(item) for item in value]
+            return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+        return value
+
+    def array(self, array: np.ndarray) -> np.ndarray:
+        if array.size == 0:
+            window = np.empty_like(array)
+        else:
+            root = array
+            while isinstance(root.base, np.ndarray):
+                root = root.base
+            start, memory, _ = self.memory.setdefault(id(root), self.copied(root))
+            offset = array.__array_interface__["data"][0] - start
+            window = np.ndarray(array.shape, array.dtype, memory.data, offset, array.strides)
+        window.flags.writeable = array.flags.writeable
+        return window
+
+    def copied(self, root: np.ndarray) -> tuple[int, np.ndarray, object]:
+        """The address of the memory that the root looks at, and a copy of the memory."""
+        low, high = np.lib.array_utils.byte_bounds(root)
         memory = np.empty(high - low, np.uint8)
-        offset = array.__array_interface__["data"][0] - low
-        window = np.ndarray(array.shape, array.dtype, memory.data, offset, array.strides)
-        window[...] = array
-    window.flags.writeable = array.flags.writeable
-    return window
+        offset = root.__array_interface__["data"][0] - low
+        np.ndarray(root.shape, root.dtype, memory.data, offset, root.strides)[...] = root
+        return low, memory, root
 
 
 def run(function: Callable[..., object], args: tuple[object, ...]) -> Outcome:
-    """Call on copies of the arguments; aliases among them stay aliases."""
-    copies: dict[int, object] = {}
-    own = tuple(copies.setdefault(id(arg), clone(arg)) for arg in args)
+    """Call on copies of the arguments; aliases and overlaps among them stay."""
+    cloner = Cloner()
+    same: dict[int, object] = {}
+    own = tuple(same.setdefault(id(arg), cloner(arg)) for arg in args)
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
             return Outcome(function(*own), None, own)
-        except Exception as error:  # noqa: BLE001 - whatever the program raises is its outcome
-            return Outcome(None, error, own)
+        except Exception as error:  # noqa: BLE001 - which exception it is, is what the tests compare
+            return Outcome(None, error, own, lines_of(error, function))
+
+
+def lines_of(error: BaseException, function: Callable[..., object]) -> tuple[int, ...]:
+    """The lines of the program in the traceback, outermost first; many equal ones (recursion) count once."""
+    name = inspect.unwrap(function).__code__.co_filename
+    lines = [frame.lineno or 0 for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
+    return tuple(dict.fromkeys(lines))
 
 
 def same_outcome(expected: Outcome, actual: Outcome, texts: bool = True, exact: bool = False) -> str | None:
@@ -82,6 +105,8 @@ def same_outcome(expected: Outcome, actual: Outcome, texts: bool = True, exact: 
             return f"expected {expected}\n     got {actual}"
         if texts and str(expected.error) != str(actual.error):
             return f"expected {expected}\n     got {actual}"
+        if expected.lines != actual.lines:
+            return f"{expected}: expected on lines {expected.lines}\n     got lines {actual.lines}"
     elif (difference := same_value(expected.value, actual.value, exact)) is not None:
         return difference
     for position, (a, b) in enumerate(zip(expected.args, actual.args)):
