@@ -216,7 +216,9 @@ class Writer:
             lambda: f"({number()} {self.pick(('<', '<=', '==', '!=', '>', '>='))} {number()})",
             lambda: f"({number()} < {number()} <= {number()})",
             lambda: f"(not {self.expression(BOOL, depth - 1)})",
-            lambda: f"({self.expression(BOOL, depth - 1)} {self.pick(('and', 'or'))} {self.expression(BOOL, depth - 1)})",
+            lambda: (
+                f"({self.expression(BOOL, depth - 1)} {self.pick(('and', 'or'))} {self.expression(BOOL, depth - 1)})"
+            ),
             lambda: f"({self.expression(INT, depth - 1)} in ({self.literal(INT)}, {self.literal(INT)}, 3))",
             lambda: f"bool({number()})",
         ]
@@ -406,7 +408,14 @@ class Writer:
     def for_(self, depth: int) -> list[str]:
         name, other = self.fresh("i"), self.fresh("x")
         header, new = self.pick(
-            (self._over_range, self._over_range, self._over_array, self._over_enumerate, self._over_zip, self._over_tuple)
+            (
+                self._over_range,
+                self._over_range,
+                self._over_array,
+                self._over_enumerate,
+                self._over_zip,
+                self._over_tuple,
+            )
         )(name, other)
         lines = [header, *self.with_locals(new, lambda: self.loop_body(depth))]
         if self.chance(20):
@@ -495,7 +504,9 @@ class Writer:
     def helper(self, name: str) -> list[str]:
         """A function of numbers with defaults for all parameters but the first, recursive at times."""
         outer = self.scope
-        kinds = tuple(self.pick((INT, FLOAT, INT, Kind("np", self.pick(DTYPES)))) for _ in range(1 + self.choices.below(3)))
+        kinds = tuple(
+            self.pick((INT, FLOAT, INT, Kind("np", self.pick(DTYPES)))) for _ in range(1 + self.choices.below(3))
+        )
         result = self.pick((INT, FLOAT, kinds[0]))
         self.scope = Scope({f"p{i}": kind for i, kind in enumerate(kinds)}, functions=list(outer.functions))
         parameters = [f"p{i}" if not i else f"p{i}={self.literal(kind)}" for i, kind in enumerate(kinds)]
@@ -540,7 +551,12 @@ _EXPRESSIONS: dict[str, Callable[[Writer, Kind, int], str]] = {
 
 def _argument_kinds(w: Writer) -> tuple[Kind, ...]:
     dtype = w.pick(DTYPES)
-    return Kind("np", dtype), Kind("array", dtype, 1), Kind("array", w.pick(DTYPES), 2), Kind("array", w.pick(DTYPES), 1)
+    return (
+        Kind("np", dtype),
+        Kind("array", dtype, 1),
+        Kind("array", w.pick(DTYPES), 2),
+        Kind("array", w.pick(DTYPES), 1),
+    )
 
 
 def argument(w: Writer, kind: Kind) -> object:

@@ -127,7 +127,9 @@ class LoopWriter:
     def store(self, depth: int) -> list[str]:
         name = self.pick(list(self.arrays))
         dtype = self.arrays[name][0]
-        symbols = {"b": ("=", "&=", "|="), "f": ("=", "=", "+=", "-=")}.get(dtype[0], ("=", "=", "+=", "-=", "*=", "^="))
+        symbols = {"b": ("=", "&=", "|="), "f": ("=", "=", "+=", "-=")}.get(
+            dtype[0], ("=", "=", "+=", "-=", "*=", "^=")
+        )
         return [f"{self.load(name)} {self.pick(symbols)} {self.value(dtype)}"]
 
     def reduce(self, depth: int) -> list[str]:
@@ -187,10 +189,15 @@ class LoopWriter:
         made: list[np.ndarray] = []
         random = np.random.default_rng(self.choices.below(1000))
         for dtype, ndim in self.arrays.values():
-            shape = tuple(max(0, length + self.choices.below(3) - 1) if axis == 0 else self.choices.below(7) for axis in range(ndim))
+            shape = tuple(
+                max(0, length + self.choices.below(3) - 1) if axis == 0 else self.choices.below(7)
+                for axis in range(ndim)
+            )
             wide = tuple(2 * n + 1 for n in shape)
             numbers = random.integers(0, 24, wide)
-            values = (numbers / 4 if dtype.startswith("float") else numbers % 2 if dtype == "bool" else numbers).astype(dtype)
+            values = (numbers / 4 if dtype.startswith("float") else numbers % 2 if dtype == "bool" else numbers).astype(
+                dtype
+            )
             cuts = (
                 lambda v, s: v[tuple(slice(0, n) for n in s)].copy(),
                 lambda v, s: v[tuple(slice(0, n) for n in s)],
