@@ -7,9 +7,9 @@ import sys
 from dataclasses import replace
 
 import pytest
-from executor import Broken, run
-from programs import PROGRAMS
-from recorded import record
+from bytecode.executor import Broken, run
+from bytecode.programs import PROGRAMS
+from bytecode.recorded import record
 
 from quadrants.bytecode import BytecodeError, regions
 from quadrants.bytecode.blocks import build

@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 
 import pytest
-from executor import Broken, run
-from programs import PROGRAMS
+from bytecode.executor import Broken, run
+from bytecode.programs import PROGRAMS
 
 from quadrants.bytecode import regions
 

@@ -6,7 +6,7 @@ import textwrap
 from functools import partial
 
 import pytest
-from executor import Broken, run
+from bytecode.executor import Broken, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 
 import pytest
-import shapes
-from executor import run
-from recorded import record
+from bytecode import shapes
+from bytecode.executor import run
+from bytecode.recorded import record
 
 from quadrants.bytecode import regions
 from quadrants.bytecode.decode import function_of, table_for

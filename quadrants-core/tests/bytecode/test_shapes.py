@@ -9,7 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import shapes
+from bytecode import shapes
 
 from quadrants.bytecode import Code, For, If, Loop, Opcode, Seq, regions
 from quadrants.bytecode.decode import function_of, table_for
