@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import struct
 import sys
-from fractions import Fraction
 
 import numpy as np
 
@@ -121,6 +120,8 @@ def fma(x, y, z):
     x, y, z = float(x), float(y), float(z)
     if not (math.isfinite(x) and math.isfinite(y) and math.isfinite(z)) or x == 0.0 or y == 0.0:
         return x * y + z
+    from fractions import Fraction  # loaded only in the interpreter: compiled code has an instruction
+
     exact = Fraction(x) * Fraction(y) + Fraction(z)
     if exact == 0:
         return x * y + z
