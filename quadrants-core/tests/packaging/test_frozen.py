@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import pytest
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 
 
 class Base:
@@ -109,3 +109,39 @@ def test_copies() -> None:
     for value in (Point3(1, 2, ["a"], 3), Empty(), Checked(1)):
         assert pickle.loads(pickle.dumps(value)) == value == copy.copy(value) == copy.deepcopy(value)
     assert pickle.loads(pickle.dumps(Point(1, 2, ["a"]))).tags == ["a"]
+
+
+@record
+class Cell:
+    """A box that can be changed."""
+
+    item: int
+    notes: list[str] = dataclasses.field(default_factory=list)
+    late: int = dataclasses.field(init=False)
+
+
+@record(eq=False)
+class Node:
+    name: str = "root"
+
+
+def test_records_change() -> None:
+    cell = Cell(1)
+    cell.item = 2
+    cell.late = 3
+    assert cell.item == 2 and cell.notes == [] and cell.notes is not Cell(1).notes
+    cell.notes.append("a")
+    other = Cell(2, ["a"])
+    other.late = 3
+    assert cell == other and repr(cell) == "Cell(item=2, notes=['a'], late=3)"
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(cell)
+    with pytest.raises(TypeError, match="misses"):
+        Cell()  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        cell.unknown = 1  # type: ignore[attr-defined]
+
+
+def test_records_without_equality_are_told_apart() -> None:
+    first, second = Node(), Node()
+    assert first != second and len({first, second}) == 2 and second.name == "root"

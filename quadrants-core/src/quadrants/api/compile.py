@@ -143,7 +143,7 @@ def _compile(request: Request, store: Store | None, key: str | None) -> Speciali
 
         with JOBS.front_end(), _internal_errors(request):
             front = frontend.run(request)
-    code = compile_ir(front.text).object_bytes
+    code = compile_ir(*front.modules).object_bytes
     entry = Stored(front.spec, code, front.sites, front.classes, front.hidden)
     hidden = hidden_of(entry, front.refs)
     made = Specialisation(request.arg_types, front.spec.result, _load(entry, front.refs), False, hidden)

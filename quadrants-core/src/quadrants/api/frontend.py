@@ -18,7 +18,7 @@ from quadrants.api.results import convert_result
 from quadrants.api.stored import HiddenAt
 from quadrants.cache.dependencies import CellRef, GlobalRef, Ref, Roots
 from quadrants.diagnostics import Code, Decision, InternalError
-from quadrants.host.entry import emit_entry
+from quadrants.host.entry import Entry, emit_entry
 from quadrants.host.layout import native_call_supported
 from quadrants.host.spec import EntrySpec, Hidden, Source
 from quadrants.host.target import host_target
@@ -27,7 +27,7 @@ from quadrants.infer.emitter import Options as InferOptions
 from quadrants.infer.engine import Dependency
 from quadrants.ir import Module
 from quadrants.ir.text import print_module
-from quadrants.lower.abi import Site
+from quadrants.lower.abi import Site, module_text, signature
 from quadrants.lower.context import LowerOptions
 from quadrants.lower.module import lower_module
 from quadrants.options import Options
@@ -43,9 +43,15 @@ _RUNS_PYTHON = ("pycall", "poll")  # a poll runs signal handlers
 
 @frozen
 class FrontEnd:
-    """What the front end made of a request."""
+    """What the front end made of a request.
+
+    Args:
+        text: the LLVM IR, as one module.
+        modules: the same as what `codegen.compile_ir` takes: the code, and the entry where it stays apart.
+    """
 
     text: str
+    modules: tuple[str, ...]
     spec: EntrySpec
     sites: tuple[Site, ...]
     classes: tuple[str, ...]
@@ -68,7 +74,9 @@ def run(request: Request) -> FrontEnd:
         result = convert_result(typed.module, result, request.result)
     decisions = pipeline.run(typed.module, PassOptions(bounds_checks=options.boundscheck))
     nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
-    lowered = lower_module(typed.module, LowerOptions(native_f16=host_target().native_f16, holds_gil=not nogil))
+    target = host_target()
+    lower_options = LowerOptions(target.native_f16, holds_gil=not nogil, vector_bits=target.vector_bits)
+    lowered = lower_module(typed.module, lower_options)
     numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}
     named = [_ref(dependency, dependency.place in numbers) for dependency in typed.dependencies]
     refs = (*named, *_absent_globals(request.function, typed.dependencies))
@@ -95,6 +103,7 @@ def run(request: Request) -> FrontEnd:
     text = lowered.full_text(entry.text, entry.declarations)
     return FrontEnd(
         text,
+        (text,) if lowered.entry_inlines else (lowered.full_text(), _apart(entry, spec)),
         spec,
         tuple(lowered.sites),
         tuple(lowered.classes),
@@ -103,6 +112,13 @@ def run(request: Request) -> FrontEnd:
         (*typed.decisions, *decisions),
         typed.module,
     )
+
+
+def _apart(entry: Entry, spec: EntrySpec) -> str:
+    """The entry as a module of its own: straight code, which LLVM's passes would take long to leave as it is."""
+    params = (*spec.params, *(hidden.type for hidden in spec.hidden))
+    kernel = f"declare hidden {signature(spec.kernel, params, (spec.result,))}"
+    return module_text({**entry.declarations, spec.kernel: kernel}, entry.text)
 
 
 def _has_op(module: Module, names: tuple[str, ...]) -> bool:

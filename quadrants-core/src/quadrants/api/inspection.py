@@ -40,7 +40,7 @@ def text_of(dispatcher: Any, specialisation: Specialisation, stage: str) -> str:
         return front.text
     from quadrants.host.codegen import assembly  # LLVM is loaded when assembly is asked for
 
-    return assembly(front.text)
+    return assembly(*front.modules)
 
 
 class Explanation:

@@ -18,6 +18,7 @@ from typing import Any
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, InternalError
 from quadrants.host.target import Target, architecture, host_target
+from quadrants.lower import vectormath
 
 #: The labels of the heads of loops, as `lower` writes them: a module without one needs no loop passes.
 _LOOP = re.compile(r"^(?:for|loop)[0-9]+:", re.MULTILINE)
@@ -67,10 +68,12 @@ def compile_ir(text: str, *plain: str, opt_level: int = 3, target: Target | None
     """Compile a module to an object, with the modules that need no passes."""
     target = target or host_target()
     start = time.perf_counter()
-    with _parsed(text, target) as module:
+    context = _llvm().create_context()
+    with _parsed(text, target, context) as module:
         parsed = time.perf_counter()
         _optimise(module, target, pipeline_for(text, opt_level))
-        _link(module, plain, target)
+        _define_vector_functions(module, text, target, context)
+        _link(module, plain, target, context)
         optimised = time.perf_counter()
         data = _machine(target, quick=opt_level == 0).emit_object(module)
     return CodegenResult(data, parsed - start, optimised - parsed, time.perf_counter() - optimised)
@@ -79,7 +82,7 @@ def compile_ir(text: str, *plain: str, opt_level: int = 3, target: Target | None
 def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> str:
     """The LLVM IR after LLVM's passes."""
     target = target or host_target()
-    with _parsed(text, target) as module:
+    with _parsed(text, target, _llvm().create_context()) as module:
         _optimise(module, target, pipeline_for(text, opt_level))
         return str(module)
 
@@ -87,9 +90,11 @@ def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> 
 def assembly(text: str, *plain: str, opt_level: int = 3, target: Target | None = None) -> str:
     """The assembly of the target."""
     target = target or host_target()
-    with _parsed(text, target) as module:
+    context = _llvm().create_context()
+    with _parsed(text, target, context) as module:
         _optimise(module, target, pipeline_for(text, opt_level))
-        _link(module, plain, target)
+        _define_vector_functions(module, text, target, context)
+        _link(module, plain, target, context)
         return str(_machine(target).emit_assembly(module))
 
 
@@ -120,11 +125,11 @@ def _machine(target: Target, quick: bool = False) -> Any:
     )
 
 
-def _parsed(text: str, target: Target, context: Any = None) -> Any:
+def _parsed(text: str, target: Target, context: Any) -> Any:
     """The module, read and verified, for the target."""
     llvm = _llvm()
     try:
-        module = llvm.parse_assembly(text, context or llvm.create_context())
+        module = llvm.parse_assembly(text, context)
         module.verify()
     except RuntimeError as problem:
         raise InternalError(Code.INTERNAL, f"the compiler made LLVM IR that is not valid: {problem}") from None
@@ -134,19 +139,34 @@ def _parsed(text: str, target: Target, context: Any = None) -> Any:
     return module
 
 
-def _link(module: Any, texts: Sequence[str], target: Target) -> None:
+def _link(module: Any, texts: Sequence[str], target: Target, context: Any) -> None:
     """Bring other modules in. (They are used up by that.)"""
     for text in texts:
-        module.link_in(_parsed(text, target, module._context))
+        module.link_in(_parsed(text, target, context))
 
 
-def _optimise(module: Any, target: Target, pipeline: Pipeline) -> None:
+def _define_vector_functions(module: Any, text: str, target: Target, context: Any) -> None:
+    """Inline the elementary functions that vectorised loops call. (Before the passes they would be optimised in vain.)"""
+    names = vectormath.called(str(module)) if vectormath.PREFIX in text else ()
+    if not names:
+        return
+    _link(module, (vectormath.definitions(names),), target, context)
+    passes = _llvm().create_new_module_pass_manager()
+    passes.add_always_inliner_pass()
+    passes.run(module, _pass_builder(target, Pipeline(1, loops=False, slp=False)))
+
+
+def _pass_builder(target: Target, pipeline: Pipeline) -> Any:
     llvm = _llvm()
     tuning = llvm.create_pipeline_tuning_options(speed_level=pipeline.level)
     tuning.loop_vectorization = pipeline.loops
     tuning.loop_interleaving = pipeline.loops
     tuning.loop_unrolling = pipeline.loops
     tuning.slp_vectorization = pipeline.slp
-    builder = llvm.create_pass_builder(_machine(target), tuning)
+    return llvm.create_pass_builder(_machine(target), tuning)
+
+
+def _optimise(module: Any, target: Target, pipeline: Pipeline) -> None:
+    builder = _pass_builder(target, pipeline)
     passes = builder.getModulePassManager()
     passes.run(module, builder)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.host import elf, monitor
 from quadrants.host.elf import BadObject, ElfObject, Symbol
 from quadrants.host.os import System, system
@@ -64,7 +65,7 @@ def _round_up(value: int, align: int) -> int:
     return (value + align - 1) & ~(align - 1)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class _Image:
     """One object on its way into memory: code, constants, stubs and GOT first, then on pages of their own the data."""
 

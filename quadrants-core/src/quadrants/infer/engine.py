@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 import types as pytypes
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.diagnostics import Code, CompileError, Decision
 from quadrants.infer.emitter import Options, fail
 from quadrants.infer.values import Abstract
@@ -61,7 +61,7 @@ class FunctionRef:
     internal: bool = False
 
 
-@dataclass(slots=True, eq=False)
+@record(eq=False)
 class Specialisation:
     """A function compiled for a signature; `result` is None while no return is known."""
 

@@ -5,8 +5,9 @@ A view is pure arithmetic on dims and strides (`view` in QIR); the layout of its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.diagnostics import Code
 from quadrants.infer import scalars
 from quadrants.infer.elementwise import assign_into
@@ -198,7 +199,7 @@ def _is_constant(item: Abstract, value: object) -> bool:
     return isinstance(item, Const) and item.value is value
 
 
-@dataclass(slots=True)
+@record
 class _ViewShape:
     """What a view is made of, axis by axis."""
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
@@ -56,7 +56,7 @@ class Return:
     loc: Loc | None
 
 
-@dataclass(slots=True)
+@record
 class Target:
     """Where `Exit` or `Continue` of a label go."""
 
@@ -64,7 +64,7 @@ class Target:
     exits: list[Exit] = field(default_factory=list)
 
 
-@dataclass(slots=True)
+@record
 class Mirror:
     """The locals that a `try` keeps in variables for its handler; `types` collects what is stored on the trial."""
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.ir.opdef import OpDef
 from quadrants.types import Type
 
@@ -121,7 +121,7 @@ class Region:
                 stack.pop()
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Function:
     """An IR function.
 
@@ -143,7 +143,7 @@ class Function:
     attrs: dict[str, object] = field(default_factory=dict)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Module:
     """A call tree: `functions[entry]` and everything that it calls, by name."""
 

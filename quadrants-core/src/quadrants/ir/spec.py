@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir.core import Function, Loc, Module, Op, Region, Scope, Value
 from quadrants.ir.opdef import Attr, AttrKind, Effect
 from quadrants.ir.ops import OPS
@@ -92,7 +93,7 @@ def verify_function(function: Function, module: Module | None = None) -> None:
     _Verifier(module, function).function()
 
 
-@dataclass(slots=True)
+@record
 class _Frame:
     """A region that is being verified: the op around it, and the values that it defines."""
 

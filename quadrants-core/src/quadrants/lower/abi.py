@@ -11,7 +11,7 @@ and returns a status: 0 when the results are stored through the pointers (a bool
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from quadrants._frozen import frozen
@@ -152,6 +152,7 @@ class Lowered:
         classes: exception classes "module:qualname" by number - 1.
         entry_symbol: the name of the entry function, unquoted.
         entry_raises: whether the entry function can return anything but 0.
+        entry_inlines: whether the entry function gains from being in one module with what calls it.
     """
 
     text: str
@@ -160,6 +161,7 @@ class Lowered:
     classes: tuple[str, ...] = ()
     entry_symbol: str = ""
     entry_raises: bool = True
+    entry_inlines: bool = True
 
     @property
     def externals(self) -> tuple[str, ...]:
@@ -168,8 +170,12 @@ class Lowered:
 
     def full_text(self, more: str = "", more_declarations: dict[str, str] | None = None) -> str:
         """The whole LLVM module, with another text and its declarations beside it."""
-        lines = {**self.declarations, **(more_declarations or {})}
-        return "\n".join((*lines.values(), self.text, more, ""))
+        return module_text({**self.declarations, **(more_declarations or {})}, self.text, more)
+
+
+def module_text(declarations: Mapping[str, str], *texts: str) -> str:
+    """An LLVM module: the declarations of its externals and its definitions."""
+    return "\n".join((*declarations.values(), *texts, ""))
 
 
 def class_number(value: int) -> int:

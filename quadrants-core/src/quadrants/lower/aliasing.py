@@ -7,8 +7,9 @@ may come back in a later allocation: the release of an array, which LLVM takes t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir.core import Value
 from quadrants.lower.nodes import Nodes
 
@@ -18,7 +19,7 @@ _MOST_SCOPES = 24
 _PARAMETER = -1
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Aliasing:
     """What is known of the arrays of one function.
 

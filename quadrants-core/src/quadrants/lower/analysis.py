@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import builtins
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir.core import Function, Module, Op, Region
 from quadrants.ir.opdef import Effect
 from quadrants.ir.ops import OPS
@@ -31,7 +32,7 @@ IMPLIED = {
 _PYTHON = frozenset({"poll", "pycall"})
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Exceptions:
     """Which functions raise, and the class table.
 
@@ -67,7 +68,7 @@ class Exceptions:
 _MAY_RAISE = frozenset(name for name, defn in OPS.items() if defn.effects & Effect.RAISES)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class _Scan:
     """What one walk over the module gathers."""
 

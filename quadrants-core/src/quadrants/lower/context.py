@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.ir.core import Function, Module, Op
-from quadrants.lower import runtime
+from quadrants.lower import runtime, vectormath
 from quadrants.lower.abi import Site, SiteKind, components
 from quadrants.lower.analysis import Exceptions
 from quadrants.lower.nodes import Nodes
 from quadrants.types import Type
+
+LOOPS = ("for", "loop")
 
 
 @frozen
@@ -21,10 +23,12 @@ class LowerOptions:
     Args:
         native_f16: whether the target converts between half and float by an instruction (else by code of ours).
         holds_gil: whether the function runs with the GIL held, so that `poll` may ask the interpreter.
+        vector_bits: the size of the target's largest vector registers; 0: loops call elementary functions one element at a time.
     """
 
     native_f16: bool = True
     holds_gil: bool = True
+    vector_bits: int = 0
 
 
 @cache
@@ -33,7 +37,7 @@ def width(type: Type) -> int:
     return len(components(type))
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class ModuleContext:
     """See the module's docstring.
 
@@ -50,6 +54,7 @@ class ModuleContext:
     declarations: dict[str, str] = field(default_factory=dict)
     helpers: dict[str, str] = field(default_factory=dict)  # symbol -> text
     nodes: Nodes = field(default_factory=Nodes)
+    _has_loops: bool | None = None
 
     def width(self, type: Type) -> int:
         """How many components a value of the type has."""
@@ -73,3 +78,22 @@ class ModuleContext:
         """Use a small function that the module gets for itself; the operand that names it."""
         self.helpers[name] = runtime.HELPERS[name]
         return "@" + name
+
+    def has_loops(self) -> bool:
+        """Whether a function of the module has a loop."""
+        if self._has_loops is None:
+            ops = (op for function in self.module.functions.values() for op in function.body.walk())
+            self._has_loops = any(op.name in LOOPS for op in ops)
+        return self._has_loops
+
+    def vector_variants(self, symbol: str, name: str, bits: int, arity: int) -> str:
+        """What a call of a scalar function says of the vector functions that may take its place in a loop; "" for nothing."""
+        if not self.options.vector_bits or not self.has_loops():
+            return ""
+        declared = vectormath.declarations(name, bits, arity, self.options.vector_bits)
+        if not declared:
+            return ""
+        if declared[0].name not in self.helpers:
+            self.helpers.update(declared)
+            self.helpers[vectormath.KEPT] = vectormath.kept(self.helpers)
+        return vectormath.variants(symbol, name, bits, arity, self.options.vector_bits)

@@ -1,6 +1,7 @@
 """Elementary functions: intrinsics where processors have instructions, else calls of the C library.
 
-A call is marked as pure: the C library may set errno, which nobody reads.
+A call is marked as pure: the C library may set errno, which nobody reads. Except in strict functions it names the vector functions that
+may take its place in a loop (`lower.vectormath`).
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ def _call(e: FunctionEmitter, name: str, text: str, arguments: list[Text], fast:
     symbol = LIBRARY[name] + ("f" if bits == 32 else "")
     params = ", ".join([text] * len(arguments))
     declaration = f"declare {text} @{symbol}({params}) nounwind willreturn memory(none)"
-    return e.let(f"call {fast}{text} {e.module.external(symbol, declaration)}({given})")
+    variants = e.module.vector_variants(symbol, name, bits, len(arguments)) if e.flags else ""
+    return e.let(f"call {fast}{text} {e.module.external(symbol, declaration)}({given}){variants}")
 
 
 def _half_neighbour(e: FunctionEmitter, a: Text, b: Text) -> Text:

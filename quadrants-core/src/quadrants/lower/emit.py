@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from quadrants._frozen import record
 from quadrants.ir.core import Function, Op, Region, Value
 from quadrants.lower.abi import all_components
 from quadrants.lower.aliasing import Aliasing
@@ -54,7 +55,7 @@ class Join:
         return "\n".join(lines)
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Handler:
     """Where exceptions go: the handler of a `try`, or the error return of the function.
 

@@ -37,6 +37,7 @@ def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered
             texts.append(_entry_wrapper(context, function))
         else:
             texts.append(_entry(context, function))
+    entry = module.functions[module.entry]
     return Lowered(
         text="\n".join((*texts, *context.helpers.values(), context.nodes.text())),
         declarations=context.declarations,
@@ -44,6 +45,7 @@ def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered
         classes=tuple(context.exceptions.classes),
         entry_symbol=module.entry,
         entry_raises=module.entry in context.exceptions.raising,
+        entry_inlines=_inline(entry, entry=True) != "never",
     )
 
 
@@ -55,12 +57,16 @@ def _names(function: Function, context: ModuleContext) -> list[Parts]:
     ]
 
 
-def _attributes(function: Function, entry: bool) -> str:
+def _inline(function: Function, entry: bool) -> str:
     """A function with loops is not inlined if that would gain little: LLVM would optimise it twice, by itself and in place."""
     inline = function.attrs.get("inline")
     if inline is None and _has_loop(function.body) and (entry or _is_large(function)):
-        inline = "never"
-    return _INLINE.get(str(inline), "") + " nounwind"
+        return "never"
+    return str(inline)
+
+
+def _attributes(function: Function, entry: bool) -> str:
+    return _INLINE.get(_inline(function, entry), "") + " nounwind"
 
 
 def _has_loop(region: Region) -> bool:
@@ -120,8 +126,10 @@ def _store_results(e: FunctionEmitter, results: tuple[str, ...], outs: list[Text
 
 
 def _entry_header(function: Function, names: list[Parts], outs: list[Text]) -> str:
+    """Not to be inlined, it may be in another module than what calls it."""
     params = ", ".join((param_list(function, names), *(f"ptr noalias noundef {out}" for out in outs)))
-    return f"define internal i32 {symbol(function.name)}({params}){_attributes(function, entry=True)}"
+    linkage = "hidden" if _inline(function, entry=True) == "never" else "internal"
+    return f"define {linkage} i32 {symbol(function.name)}({params}){_attributes(function, entry=True)}"
 
 
 def _entry(context: ModuleContext, function: Function) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from quadrants._frozen import record
 
 #: Kinds of memory that never overlap: elements of arrays, and the context. (Elements of different dtypes may.)
 _FIXED = """\
@@ -21,7 +23,7 @@ CONTEXT = "!tbaa !4"
 _FIRST = 7
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Nodes:
     """Numbers nodes and collects their text."""
 

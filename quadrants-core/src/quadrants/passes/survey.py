@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op, Region, Value
+from quadrants.lower.vectormath import ENABLED
 from quadrants.passes.context import location_of
 from quadrants.types.names import type_text
 
@@ -94,7 +95,7 @@ def _obstacle(function: Function, loop: Op) -> tuple[str, str, SourceLocation] |
     """The first thing in a loop that SIMD cannot have."""
     body = loop.regions[0]
     for op in body.walk():
-        told = _op_obstacle(op)
+        told = _op_obstacle(op, strict=function.attrs.get("fp") == "strict")
         if told is not None:
             return *told, location_of(function, op)
     for arg, step in zip(body.args[1:], _next_values(loop)):
@@ -108,7 +109,7 @@ def _obstacle(function: Function, loop: Op) -> tuple[str, str, SourceLocation] |
     return None
 
 
-def _op_obstacle(op: Op) -> tuple[str, str] | None:
+def _op_obstacle(op: Op, strict: bool) -> tuple[str, str] | None:
     if op.can_raise and op.name != "poll":
         if op.name in ("load", "store", "index"):
             return "check-inside", "an index has to be checked in every turn"
@@ -119,14 +120,23 @@ def _op_obstacle(op: Op) -> tuple[str, str] | None:
         return "call", f"{_callee(op)} is called for every element"
     if op.name in ("break", "return", "raise"):
         return "early-exit", f"a {op.name} can leave the loop before its end"
-    if op.name.startswith("math.") and op.name not in _VECTOR_MATH:
-        return "scalar-function", f"{op.name[5:]}() is computed one element at a time by the C library"
+    if op.name.startswith("math.") and not _is_vector_math(op, strict):
+        why = ", as fp='strict' asks for" if strict and _is_vector_math(op, strict=False) else ""
+        return "scalar-function", f"{op.name[5:]}() is computed one element at a time by the C library{why}"
     return None
 
 
 _VECTOR_MATH = frozenset(
     {"math.sqrt", "math.floor", "math.ceil", "math.trunc", "math.rint", "math.copysign", "math.fma"}
 )
+
+
+def _is_vector_math(op: Op, strict: bool) -> bool:
+    """Whether there are instructions for it, or functions of our own, which strict code does not use."""
+    if op.name in _VECTOR_MATH:
+        return True
+    bits = max(32, getattr(op.operands[0].type, "bits", 0))  # halves are computed as float32
+    return not strict and (op.name[5:], bits) in ENABLED
 
 
 def _callee(op: Op) -> str:

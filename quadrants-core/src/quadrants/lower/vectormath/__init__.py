@@ -1,0 +1,85 @@
+"""Elementary functions over SIMD registers: loops that call sin, exp, log and their kin vectorise.
+
+`variants` says, of a scalar call, which vector functions LLVM may put in its place when it vectorises the loop around it; the calls
+that it made of that are found by `called`, and `definitions` is the module that defines those, linked and inlined behind LLVM's
+passes. A loop that does not vectorise calls the C library as before.
+
+Names: "qd.vec.sin.64.8" is sin of 8 lanes of float64, "qd.vec.sin.64.8m" the same where a mask says which lanes are wanted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from quadrants.lower.vectormath.definitions import ENABLED, definition
+
+__all__ = ["ENABLED", "KEPT", "PREFIX", "called", "declarations", "definitions", "kept", "lanes", "variants"]
+
+PREFIX = "@qd.vec."
+#: Keeps the declarations of vector functions until loops are vectorised.
+KEPT = "llvm.compiler.used"
+_CALL = re.compile(r"\bcall [^@\n]*@(qd\.vec\.[a-z0-9]+\.\d+\.\d+m?)\(")
+_TYPES = {64: "double", 32: "float"}
+
+
+class Declared(NamedTuple):
+    """A vector function: its name and its declaration."""
+
+    name: str
+    text: str
+
+
+@cache
+def lanes(bits: int, vector_bits: int) -> tuple[int, ...]:
+    """How many lanes the vectors of a target may have, whose registers have so many bits."""
+    return tuple(width // bits for width in (128, 256, 512) if width <= vector_bits)
+
+
+@cache
+def declarations(name: str, bits: int, arity: int, vector_bits: int) -> tuple[Declared, ...]:
+    """The vector functions that stand for a scalar one. None where the function is not enabled."""
+    if (name, bits) not in ENABLED:
+        return ()
+    found = []
+    for count in lanes(bits, vector_bits):
+        type = f"<{count} x {_TYPES[bits]}>"
+        params = ", ".join([type] * arity)
+        for mask, more in (("", ""), ("m", f", <{count} x i1>")):
+            symbol = f"qd.vec.{name}.{bits}.{count}{mask}"
+            attributes = "nounwind willreturn memory(none)"
+            found.append(Declared(symbol, f"declare {type} @{symbol}({params}{more}) {attributes}"))
+    return tuple(found)
+
+
+@cache
+def variants(symbol: str, name: str, bits: int, arity: int, vector_bits: int) -> str:
+    """The attribute of a call of the scalar function `symbol`."""
+    listed = ",".join(
+        f"_ZGV_LLVM_{'M' if declared.name[-1] == 'm' else 'N'}{declared.name.split('.')[-1].rstrip('m')}"
+        f"{'v' * arity}_{symbol}({declared.name})"
+        for declared in declarations(name, bits, arity, vector_bits)
+    )
+    return f' "vector-function-abi-variant"="{listed}"'
+
+
+def kept(names: Iterable[str]) -> str:
+    """Says that the vector functions among the names are used."""
+    found = [f"ptr {PREFIX}{name[len(PREFIX) - 1 :]}" for name in names if name.startswith(PREFIX[1:])]
+    return f'@{KEPT} = appending global [{len(found)} x ptr] [{", ".join(found)}], section "llvm.metadata"'
+
+
+def called(text: str) -> tuple[str, ...]:
+    """The vector functions that the text of an optimised module calls."""
+    return tuple(sorted(set(_CALL.findall(text))))
+
+
+def definitions(names: Iterable[str]) -> str:
+    """A module that defines vector functions, to be inlined: none of it is left where all of its calls are."""
+    whole: dict[str, str] = {}
+    for full in names:
+        _, _, name, bits, count = full.split(".")
+        whole.update(definition(name, int(bits), int(count.rstrip("m")), masked=count.endswith("m")))
+    return "\n".join(whole.values())
