@@ -372,7 +372,7 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     if tx.is_integer and ty.is_integer:
         exact = _compare_integers(w, symbol, x, y, tx, ty)
         if exact is not None:
-            return exact if isinstance(exact, Const) else Num(result, exact)
+            return Num(result, exact)
     if common.is_bool:
         common = I8
     return Num(result, w.b.value("cmp", w.cast(x, common), w.cast(y, common), pred=_PREDICATE[symbol]))
@@ -395,14 +395,15 @@ def _compare_complex(w: Emitter, symbol: str, x: Abstract, y: Abstract, common: 
 
 def _compare_integers(
     w: Emitter, symbol: str, x: Abstract, y: Abstract, tx: Scalar, ty: Scalar
-) -> Value | Const | None:
+) -> Value | None:
     """Integers compare by value, whatever their types: exact also for uint64 against int64, and for any Python int."""
     for value, other, flipped in ((y, tx, False), (x, ty, True)):
         if isinstance(value, Const) and not other.weak and isinstance(value.value, int):
             if not representable(value.value, other):
                 above = value.value > 0
                 less = above != flipped
-                return Const({"<": less, "<=": less, ">": not less, ">=": not less, "==": False, "!=": True}[symbol])
+                known = {"<": less, "<=": less, ">": not less, ">=": not less, "==": False, "!=": True}[symbol]
+                return w.b.bool(known)
             return w.b.value("cmp", w.cast(x, other), w.cast(y, other), pred=_PREDICATE[symbol])
     if tx.is_signed == ty.is_signed:
         wide = max(tx, ty, key=lambda scalar: scalar.bits).machine
