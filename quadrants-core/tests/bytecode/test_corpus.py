@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from quadrants.bytecode import Code, Exit, Function, Node, Opcode, Try
+from quadrants.bytecode import Code, Continue, Exit, For, Function, Loop, Node, Opcode, Try
 from quadrants.bytecode.blocks import build
 from quadrants.bytecode.decode import function_of, table_for
 from quadrants.bytecode.graph import make
@@ -38,16 +38,33 @@ def code_objects(path: Path) -> Iterator[types.CodeType]:
         todo += [const for const in code.co_consts if isinstance(const, types.CodeType)]
 
 
+def children(node: Node, field: str) -> tuple[Node, ...]:
+    below = getattr(node, field, ())
+    return below if isinstance(below, tuple) else (below,)
+
+
 def nodes(node: Node) -> Iterator[Node]:
     yield node
     for field in ("items", "then", "orelse", "body", "exhausted", "handler"):
-        below = getattr(node, field, ())
-        for child in below if isinstance(below, tuple) else (below,):
+        for child in children(node, field):
             yield from nodes(child)
 
 
+def continues_inner(node: Node, label: int | None) -> bool:
+    """Whether every Continue is of the innermost loop."""
+    if isinstance(node, Continue):
+        return node.label == label
+    if isinstance(node, For) and not continues_inner(node.exhausted, label):
+        return False
+    inner = node.label if isinstance(node, Loop | For) else label
+    below = [child for field in ("items", "then", "orelse", "body", "handler") for child in children(node, field)]
+    return all(continues_inner(child, inner) for child in below)
+
+
 def is_plain(function: Function) -> bool:
-    """Whether no handler had to stay apart from its body and no `for` had to become a plain loop."""
+    """Whether no handler had to stay apart from its body, no `for` had to become a plain loop, no loop is left sideways."""
+    if not continues_inner(function.body, None):
+        return False
     for node in nodes(function.body):
         if isinstance(node, Try) and len(node.handler.items) == 1 and isinstance(node.handler.items[0], Exit):
             return False

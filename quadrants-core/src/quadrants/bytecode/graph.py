@@ -52,10 +52,31 @@ def _make(blocks: list[Block], splits: int) -> Graph:
         preds = _predecessors(blocks)
         idom = _dominators(blocks, preds)
         graph = Graph(blocks, preds, idom, {}, splits)
-        if _find_loops(graph):
+        if not _find_loops(graph):
+            blocks = split(blocks)
+            splits += 1
+        elif not _leave_inner_loops_first(graph):
             return graph
-        blocks = split(blocks)
-        splits += 1
+
+
+def _leave_inner_loops_first(graph: Graph) -> bool:
+    """Where a loop inside another is left right to the outer one's next iteration, puts an empty block on the way, so that
+    the inner loop is left to just behind it and only then the outer one continues. Whether there was such a place."""
+    blocks, loops = graph.blocks, graph.loops
+    found = False
+    for header, nodes in loops.items():
+        inner = sorted((h for h in loops if h != header and nodes >> h & 1), key=lambda h: -loops[h].bit_count())
+        ways: dict[int, int] = {}
+        for latch in graph.preds[header] if inner else ():
+            around = next((h for h in inner if loops[h] >> latch & 1), None)
+            if latch < header or around is None or header not in blocks[latch].succs:
+                continue
+            if around not in ways:
+                ways[around] = len(blocks)
+                blocks.append(Block([], blocks[header].entry, blocks[header].loc, Flow.JUMP, [header]))
+            blocks[latch].succs = [ways[around] if s == header else s for s in blocks[latch].succs]
+            found = True
+    return found
 
 
 def _thread(blocks: list[Block]) -> list[Block]:

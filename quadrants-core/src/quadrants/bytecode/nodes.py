@@ -52,7 +52,9 @@ class Block:
 @frozen
 class Loop:
     """Repeats `body`; falling off its end and `Continue(label)` start the next iteration. Nothing follows it in its
-    sequence: it is left by `Exit`, `Continue` of an outer loop, `Return`, `Raise` or an exception.
+    sequence: it is left by `Exit`, `Return`, `Raise` or an exception (and, in code that no compiler makes, by `Continue`
+    of an outer loop). A `while` loop starts with its test: operations, then an `If` with the body in one arm and an `Exit`
+    in the other; of the copy of the test that CPython puts at the end nothing is left.
     `live`: live at the header. `assigned`: locals that are stored or deleted inside."""
 
     label: int
@@ -97,7 +99,7 @@ class Exit:
 
 @frozen
 class Continue:
-    """Starts the next iteration of the enclosing `Loop` or `For` of this label."""
+    """Starts the next iteration of the enclosing `Loop` or `For` of this label, the innermost one in compiled code."""
 
     label: int
 
