@@ -46,7 +46,7 @@ def search(x, wanted):
 def called(x):
     y = np.empty_like(x)
     for i in range(len(x)):
-        y[i] = np.tanh(x[i])
+        y[i] = np.cbrt(x[i])
     return y
 
 
@@ -85,4 +85,4 @@ def test_text_names_signature_and_source():
 def test_scalar_function_in_a_vector_loop_is_told():
     compiled = qd.njit(called)
     compiled(X)
-    assert "tanh() is computed one element at a time" in str(compiled.explain())
+    assert "cbrt() is computed one element at a time" in str(compiled.explain())

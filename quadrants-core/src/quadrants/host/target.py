@@ -44,6 +44,7 @@ class Target:
         isa: the pinned ISA, or "" for this machine's CPU with all of its features.
         native_f16: whether it converts between half and float by an instruction.
         fingerprint: identifies the CPU and its features (the pinned ISA alone, if one is).
+        vector_bits: the size of its largest vector registers.
     """
 
     arch: str
@@ -51,6 +52,7 @@ class Target:
     isa: str
     native_f16: bool
     fingerprint: str
+    vector_bits: int = 128
 
 
 @functools.cache
@@ -94,7 +96,7 @@ def target_for(isa: str) -> Target:
     if arch == "x86_64" and isa and cpu_flags() and (missing := sorted(features - cpu_flags())):
         raise _bad_isa(isa, f"this machine's CPU lacks {', '.join(missing)}")
     native_f16 = arch == "aarch64" or "f16c" in features
-    return Target(arch, triple, isa, native_f16, _fingerprint(arch, isa))
+    return Target(arch, triple, isa, native_f16, _fingerprint(arch, isa), _vector_bits(features))
 
 
 def _features_of(isa: str) -> frozenset[str]:
@@ -103,6 +105,11 @@ def _features_of(isa: str) -> frozenset[str]:
     if isa not in names:
         return frozenset()
     return frozenset().union(*(X86_LEVELS[name] for name in names[: names.index(isa) + 1]))
+
+
+def _vector_bits(features: frozenset[str]) -> int:
+    """Registers count where their integers are as wide as their floats."""
+    return 512 if "avx512dq" in features else 256 if "avx2" in features else 128
 
 
 def _fingerprint(arch: str, isa: str) -> str:

@@ -1,7 +1,7 @@
 """Elementary functions: intrinsics where processors have instructions, else calls of the C library.
 
-A call is marked as pure: the C library may set errno, which nobody reads. Except in strict functions it names the vector functions that
-may take its place in a loop (`lower.vectormath`).
+A call is marked as pure: the C library may set errno, which nobody reads. Except in strict functions it names the
+vector functions that may take its place in a loop (`lower.vectormath`).
 """
 
 from __future__ import annotations

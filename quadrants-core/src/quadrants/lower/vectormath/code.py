@@ -1,8 +1,9 @@
 """Writes the straight-line vector code of elementary functions.
 
-A `Code` gives the lines of one function over vectors of one width. Nothing it writes needs an instruction that a target may lack:
-`fma` is a product and a sum where there is no fused one (the functions are right either way), whole numbers come out of the low bits
-of a float that is too large for a fraction, and shifts of signed numbers are avoided, which vectors of 64 bits lack before AVX-512.
+A `Code` gives the lines of one function over vectors of one width. Nothing it writes needs an instruction that a target
+may lack: `fma` is a product and a sum where there is no fused one (the functions are right either way), whole numbers
+come out of the low bits of a float that is too large for a fraction, and shifts of signed numbers are avoided, which
+vectors of 64 bits lack before AVX-512.
 """
 
 from __future__ import annotations

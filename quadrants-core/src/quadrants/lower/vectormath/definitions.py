@@ -1,7 +1,8 @@
 """The definitions of vector functions, and which functions there are.
 
-Takes the name of a function, bits and lanes; gives texts by symbol. A definition is there to be inlined only ("available externally"); the
-scalar function that takes over for lanes out of range is called by a function of its own, out of line, since that is rare.
+Takes the name of a function, bits and lanes; gives texts by symbol. A definition is there to be inlined only
+("available externally"); the scalar function that takes over for lanes out of range is called by a function of its own,
+out of line, since that is rare.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The elementary functions, as vector code.
 
-Each takes a `Code` and the operand and gives the result. Where a function is listed with a bound, lanes whose operand is larger in size
-(or not a number) are not computed right here: `definitions` has them computed by the scalar function.
+Each takes a `Code` and the operand and gives the result. Where a function is listed with a bound, lanes whose operand
+is larger in size (or not a number) are not computed right here: `definitions` has them computed by the scalar function.
 
-Methods: arguments are reduced with constants in several parts of few bits, whose products with the whole multiple are exact, so that the
-subtraction cancels without loss (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980). log goes through s = f / (2 + f)
-and the series of atanh, with the leading terms taken apart (P. T. P. Tang, 1990, and the C libraries since). expm1 and tanh scale before they
-subtract, for no cancellation near 0.
+Methods: arguments are reduced with constants in several parts of few bits, whose products with the whole multiple are
+exact, so that the subtraction cancels without loss (W. J. Cody and W. Waite, Software Manual for the Elementary
+Functions, 1980). log goes through s = f / (2 + f) and the series of atanh, with the leading terms taken apart (P. T. P.
+Tang, 1990, and the C libraries since). expm1 and tanh scale before they subtract, for no cancellation near 0.
 """
 
 from __future__ import annotations

@@ -1,0 +1,109 @@
+"""Derives the coefficients of the vector functions, and prints them as the module that holds them.
+
+    python tools/vector_math_coefficients.py > quadrants-core/src/quadrants/lower/vectormath/coefficients.py
+
+Every polynomial is the Chebyshev fit, by mpmath, of what is left of the function when its leading terms are taken off;
+its relative error is within a small factor of that of the best polynomial of its degree. The fit is made with 200 bits,
+each coefficient is then rounded once.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+
+from mpmath import mp, mpf
+
+mp.prec = 200
+
+Real = Callable[[mpf], mpf]
+
+HALF_LN2 = mp.log(2) / 2
+TINY = mpf(2) ** -60
+
+
+def exp_rest(r: mpf) -> mpf:
+    """(e^r - 1 - r) / r^2."""
+    return (mp.exp(r) - 1 - r) / r**2 if abs(r) > TINY else mpf(1) / 2
+
+
+def exp2_rest(r: mpf) -> mpf:
+    """(2^r - 1) / r."""
+    return (mpf(2) ** r - 1) / r if abs(r) > TINY else mp.log(2)
+
+
+def sin_rest(t: mpf) -> mpf:
+    """(sin r - r) / r^3 where t = r^2."""
+    r = mp.sqrt(abs(t))
+    return (mp.sin(r) - r) / r**3 if r > TINY else -mpf(1) / 6
+
+
+def log_rest(t: mpf) -> mpf:
+    """(log((1 + s) / (1 - s)) - 2 s) / s^3 where t = s^2."""
+    s = mp.sqrt(abs(t))
+    return (mp.log((1 + s) / (1 - s)) - 2 * s) / s**3 if s > TINY else mpf(2) / 3
+
+
+def fit(function: Real, low: mpf, high: mpf, terms: int) -> list[mpf]:
+    """The coefficients, highest power first."""
+    found: list[mpf] = mp.chebyfit(function, [low, high], terms)
+    return found
+
+
+def split(value: mpf, *bits: int) -> list[mpf]:
+    """The value as a sum of parts, of so many leading bits each; the last takes the rest."""
+    parts = []
+    for count in bits:
+        scale = mpf(2) ** (count - 1 - mp.floor(mp.log(abs(value), 2)))
+        parts.append(mp.floor(value * scale) / scale)
+        value -= parts[-1]
+    return [*parts, value]
+
+
+def rounded(value: mpf, bits: int) -> float:
+    """To the nearest float64 or float32."""
+    near = float(value)
+    return near if bits == 64 else struct.unpack("f", struct.pack("f", near))[0]
+
+
+MARGIN = mpf("1.0001")
+EXP_RANGE = (-HALF_LN2 * MARGIN, HALF_LN2 * MARGIN)
+SIN_RANGE = (mpf(0), (mp.pi / 2 * MARGIN) ** 2)
+LOG_RANGE = (mpf(0), ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * MARGIN) ** 2)
+
+#: name -> (float64, float32), with how many terms where they are polynomials.
+TABLE = {
+    "EXP": [fit(exp_rest, *EXP_RANGE, n) for n in (11, 5)],
+    "EXP2": [fit(exp2_rest, mpf(-0.5) * MARGIN, mpf(0.5) * MARGIN, n) for n in (12, 7)],
+    "SIN": [fit(sin_rest, *SIN_RANGE, n) for n in (9, 5)],
+    "LOG": [fit(log_rest, *LOG_RANGE, n) for n in (8, 4)],
+    "LN2": [split(mp.log(2), bits) for bits in (32, 12)],
+    "PI": [split(mp.pi, 33, 33), split(mp.pi, 25)],
+    "LOG2_E": [[1 / mp.log(2)]] * 2,
+    "ONE_OVER_PI": [[1 / mp.pi]] * 2,
+}
+
+#: The reduction of float32 angles is computed in float64.
+DOUBLE = ("PI", "ONE_OVER_PI")
+
+
+def main() -> None:
+    """Print the module."""
+    print(
+        '"""The coefficients of the vector functions, as `tools/vector_math_coefficients.py` derives and prints them.'
+    )
+    print(
+        '\nPolynomials have their highest power first. Each constant: by the bits of the floats that are computed.\n"""\n'
+    )
+    print("from __future__ import annotations")
+    for name, columns in TABLE.items():
+        print(f"\n{name}: dict[int, tuple[float, ...]] = {{")
+        for bits, values in zip((64, 32), columns):
+            kept = 64 if name in DOUBLE else bits
+            items = "".join(f"\n        {rounded(value, kept)!r}," for value in values)
+            print(f"    {bits}: ({items}\n    ),")
+        print("}")
+
+
+if __name__ == "__main__":
+    main()
