@@ -87,7 +87,9 @@ def optimised(f: Any) -> str:
 
 def llvm(f: Any) -> str:
     """The LLVM function of the kernel, without what only serves the optimiser."""
-    found = re.search(r'^define (?:internal|hidden) [^\n]*@"square_sum.*?^}', only(f.inspect_llvm()), re.DOTALL | re.MULTILINE)
+    found = re.search(
+        r'^define (?:internal|hidden) [^\n]*@"square_sum.*?^}', only(f.inspect_llvm()), re.DOTALL | re.MULTILINE
+    )
     assert found
     return re.sub(rf", (?:{'|'.join(_MARKS)}) ![0-9]+", "", found[0])
 

@@ -393,9 +393,7 @@ def _compare_complex(w: Emitter, symbol: str, x: Abstract, y: Abstract, common: 
     return v("or", first, v("and", v("cmp", a, c, pred="eq"), v("cmp", b, d, pred=_PREDICATE[symbol])))
 
 
-def _compare_integers(
-    w: Emitter, symbol: str, x: Abstract, y: Abstract, tx: Scalar, ty: Scalar
-) -> Value | None:
+def _compare_integers(w: Emitter, symbol: str, x: Abstract, y: Abstract, tx: Scalar, ty: Scalar) -> Value | None:
     """Integers compare by value, whatever their types: exact also for uint64 against int64, and for any Python int."""
     for value, other, flipped in ((y, tx, False), (x, ty, True)):
         if isinstance(value, Const) and not other.weak and isinstance(value.value, int):
