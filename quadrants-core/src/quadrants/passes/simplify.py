@@ -14,14 +14,15 @@ from dataclasses import field
 import numpy as np
 
 from quadrants._frozen import record
-from quadrants.ir import Function, Op, Region, Value
+from quadrants.ir import Effect, Function, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.values import Undefined
 from quadrants.passes import dce
 from quadrants.passes.context import PassContext
 from quadrants.passes.fold import RULES
 from quadrants.passes.fold_env import Number
-from quadrants.passes.structure import Exits, breaks_of, exits_of, falls_through, is_pure
+from quadrants.passes.known_loads import KnownLoads
+from quadrants.passes.structure import LOOPS, Exits, breaks_of, exits_of, falls_through, is_pure, writes_memory
 from quadrants.types import Scalar, Type
 from quadrants.types.dtypes import dtype_of
 
@@ -63,6 +64,7 @@ class _Simplifier:
     replaced: dict[Value, Value] = field(default_factory=dict)
     known: dict[Value, bool] = field(default_factory=dict)
     shared: list[dict[Key, list[Value]]] = field(default_factory=list)
+    loads: KnownLoads = field(default_factory=KnownLoads)
     out: list[Op] = field(default_factory=list)
     origin: Op | None = None
 
@@ -108,9 +110,10 @@ class _Simplifier:
             value = other
         return value
 
-    def region(self, region: Region, assume: tuple[Value, bool] | None = None) -> None:
-        """Simplify a region in place. `assume`: a condition that holds, or not, inside it."""
+    def region(self, region: Region, assume: tuple[Value, bool] | None = None, barrier: bool = False) -> None:
+        """Simplify a region in place. `assume`: a condition that holds, or not, inside it; `barrier`: see `KnownLoads`."""
         outer, self.out = self.out, []
+        self.loads.enter(barrier)
         self.shared.append({})
         learnt = [] if assume is None else self.learn(*assume)
         pending = deque(region.ops)
@@ -122,6 +125,7 @@ class _Simplifier:
         for value in learnt:
             del self.known[value]
         self.shared.pop()
+        self.loads.leave()
         region.ops[:] = self.out
         self.out = outer
 
@@ -159,6 +163,12 @@ class _Simplifier:
         self.origin = before
         if simpler is None and (is_pure(op) or op.name in _REPEATABLE):
             simpler = self.common(op)
+        elif op.name == "load" and (known := self.loads.read(op)) is not None:
+            simpler = [known]
+        elif op.name == "store":
+            self.loads.written(op)
+        elif op.defn.effects & (Effect.WRITES | Effect.HOST) and op.name != "var.set":
+            self.loads.forget()
         if simpler is not None:
             for result, value in zip(op.results, simpler):
                 self.replaced[result] = value
@@ -226,9 +236,12 @@ class _Simplifier:
             return []
         if op.name in ("loop", "for"):
             self.drop_invariant(op, exits)
+        barrier = op.name in LOOPS and writes_memory(op)
         for index, region in enumerate(op.regions):
-            self.region(region, (op.operands[0], index == 0) if op.name == "if" else None)
+            self.region(region, (op.operands[0], index == 0) if op.name == "if" else None, barrier)
         self.append(op)
+        if op.name == "map_into":
+            self.loads.forget()
         if op.name in ("map", "map_into"):
             return []
         if op.name == "if":
