@@ -3,7 +3,8 @@
 Takes QIR after all loop transformations; gives the same with polls. A counter runs through every loop that is a `loop`,
 holds other loops, or calls functions with loops; an innermost `for` inside adds its number of turns. An innermost `for`
 that stands alone is cut into strips instead, with a poll between two strips, so that its own body stays as it was and
-can be vectorised. Loops that are short by their constants are left alone: they are unrolled. Always legal: a poll only
+can be vectorised. A cold one is not worth that: it counts; and in a nest of cold loops only the innermost poll, for the
+sake of small code. Loops that are short by their constants are left alone: they are unrolled. Always legal: a poll only
 raises KeyboardInterrupt. Functions that are called as `nothrow` get none.
 """
 
@@ -102,7 +103,7 @@ class _Poller:
                 inside = True
             if op.name in LOOPS and (inside or op.name == "loop" or self.turns(op) > _SHORT):
                 self.real.add(op)
-                if inside or op.name == "loop":
+                if inside or op.name == "loop" or op.attrs.get("cold"):
                     self.counted.add(op)
                 inside = True
             elif inside and op.regions:
@@ -183,7 +184,9 @@ class _Poller:
             start = counter
             if is_loop:
                 nested.args.append(Value(I64, "turns"))
-                start = self.tick(nested, nested.args[-1], op)
+                start = nested.args[-1]
+                if not (op.attrs.get("cold") and any(inner in self.counted for inner in nested.walk())):
+                    start = self.tick(nested, start, op)
             self.region(nested, start, depth + is_loop, not is_loop)
         if label is not None:
             self.labels[label] = before
