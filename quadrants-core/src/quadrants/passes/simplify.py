@@ -2,8 +2,8 @@
 
 Takes and gives QIR, in one walk: folds constants and identities (`fold`), shares common subexpressions of pure ops
 between a region and those inside it, enters branches whose condition is known, opens blocks that nothing breaks out of,
-drops what follows a jump, and removes dead code (`dce`). Constants move to the front of the function, one of each.
-Always legal; linear in the size of the function.
+drops what follows a jump, reads elements once (`known_loads`), and removes dead code (`dce`). Constants move to the
+front of the function, one of each. Always legal; linear in the size of the function.
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import field
 
-import numpy as np
-
 from quadrants._frozen import record
 from quadrants.ir import Effect, Function, Op, Region, Value
 from quadrants.ir.ops import OPS
-from quadrants.ir.values import Undefined
+from quadrants.ir.rewrite import evaluate
+from quadrants.ir.values import canonical
 from quadrants.passes import dce
 from quadrants.passes.context import PassContext
 from quadrants.passes.fold import RULES
@@ -24,7 +23,6 @@ from quadrants.passes.fold_env import Number
 from quadrants.passes.known_loads import KnownLoads
 from quadrants.passes.structure import LOOPS, Exits, breaks_of, exits_of, falls_through, is_pure, writes_memory
 from quadrants.types import Scalar, Type
-from quadrants.types.dtypes import dtype_of
 
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor"})
 #: Ops that may raise but give the same result when they come again, so that the first one stands for all.
@@ -190,10 +188,8 @@ class _Simplifier:
         values = [self.number(operand) for operand in op.operands]
         if any(value is None for value in values):
             return None
-        try:
-            with np.errstate(all="ignore"):
-                results = op.defn.reference(op, tuple(map(_machine, values, op.operands)))
-        except Undefined:
+        results = evaluate(op, [canonical(_scalar(of.type), value) for of, value in zip(op.operands, values)])
+        if results is None:
             return None
         return [self.const(_plain(value), _scalar(result.type)) for value, result in zip(results, op.results)]
 
@@ -290,12 +286,6 @@ class _Simplifier:
 
 def _zero(type: Scalar) -> Number:
     return False if type.is_bool else 0 if type.is_integer else 0.0 if type.is_float else 0j
-
-
-def _machine(value: Number | None, of: Value) -> object:
-    """A constant as the reference semantics want it."""
-    type = _scalar(of.type)
-    return value if type.is_bool or type.is_integer else dtype_of(type).type(value)
 
 
 def _plain(value: object) -> Number:
