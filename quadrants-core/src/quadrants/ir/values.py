@@ -214,7 +214,8 @@ def canonical(type: Scalar, value: Any) -> Any:
         return wrap(int(value), type)
     make = _FLOATS[type.bits] if type.is_float else _COMPLEXES[type.bits]
     try:
-        return make(value)
+        with np.errstate(over="ignore"):  # past the largest is infinite
+            return make(value)
     except OverflowError:  # an int past the largest float
         return make(np.inf if value > 0 else -np.inf)
 
