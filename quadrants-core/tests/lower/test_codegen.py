@@ -78,7 +78,9 @@ def test_several_threads_compile_at_once() -> None:
 @pytest.mark.parametrize("level", (0, 1, 2, 3))
 def test_every_level_gives_the_same_results(level: int, monkeypatch: pytest.MonkeyPatch) -> None:
     original = codegen.compile_ir
-    monkeypatch.setattr(codegen, "compile_ir", lambda text, target=None: original(text, opt_level=level, target=target))
+    monkeypatch.setattr(
+        codegen, "compile_ir", lambda text, opt_level=None, target=None: original(text, opt_level=level, target=target)
+    )
     array, half = Program.load(program())((3, 0.5, 1.5))
     assert array.tolist() == [0.479425538604203] * 3 and half == 2.75
 

@@ -1,4 +1,4 @@
-"""LLVM IR text to machine code. The only module of the package that talks to LLVM, which is imported on first use.
+"""LLVM IR text to machine code. LLVM itself (`host.llvm`) is loaded when it is first used.
 
 Takes a whole module as text, and texts of modules that gain nothing from LLVM's passes, to be linked to it behind them; gives the
 bytes of a relocatable object (ELF on Linux), position-independent, for the small code model. The text is parsed and verified
@@ -12,11 +12,10 @@ import functools
 import re
 import time
 from collections.abc import Sequence
-from types import ModuleType
-from typing import Any
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, InternalError
+from quadrants.host import llvm
 from quadrants.host.target import Target, architecture, host_target
 from quadrants.lower import vectormath
 
@@ -68,21 +67,19 @@ def compile_ir(text: str, *plain: str, opt_level: int = 3, target: Target | None
     """Compile a module to an object, with the modules that need no passes."""
     target = target or host_target()
     start = time.perf_counter()
-    context = _llvm().create_context()
-    with _parsed(text, target, context) as module:
+    with _parsed(text, target) as module:
         parsed = time.perf_counter()
         _optimise(module, target, pipeline_for(text, opt_level))
-        _define_vector_functions(module, text, target, context)
-        _link(module, plain, target, context)
+        _finish(module, text, plain, target)
         optimised = time.perf_counter()
-        data = _machine(target, quick=opt_level == 0).emit_object(module)
+        data = _machine(target, quick=opt_level == 0).emit(module)
     return CodegenResult(data, parsed - start, optimised - parsed, time.perf_counter() - optimised)
 
 
 def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> str:
     """The LLVM IR after LLVM's passes."""
     target = target or host_target()
-    with _parsed(text, target, _llvm().create_context()) as module:
+    with _parsed(text, target) as module:
         _optimise(module, target, pipeline_for(text, opt_level))
         return str(module)
 
@@ -90,83 +87,49 @@ def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> 
 def assembly(text: str, *plain: str, opt_level: int = 3, target: Target | None = None) -> str:
     """The assembly of the target."""
     target = target or host_target()
-    context = _llvm().create_context()
-    with _parsed(text, target, context) as module:
+    with _parsed(text, target) as module:
         _optimise(module, target, pipeline_for(text, opt_level))
-        _define_vector_functions(module, text, target, context)
-        _link(module, plain, target, context)
-        return str(_machine(target).emit_assembly(module))
+        _finish(module, text, plain, target)
+        return _machine(target).emit(module, as_object=False).decode("utf-8", "replace")
 
 
 @functools.cache
-def _llvm() -> ModuleType:
-    """LLVM, with the backend of this machine initialised."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    return llvm
-
-
-@functools.cache
-def _machine(target: Target, quick: bool = False) -> Any:
+def _machine(target: Target, quick: bool = False) -> llvm.Machine:
     """The target machine, made once a process. `quick`: it selects instructions fast, not well."""
-    llvm = _llvm()
     if target.arch != architecture():
-        llvm.initialize_all_targets()
-        llvm.initialize_all_asmprinters()
+        llvm.initialise_all_targets()
     if target.isa:
         cpu, features = target.isa if target.arch == "x86_64" else "generic", ""
     else:
-        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
-    found = llvm.Target.from_triple(target.triple)
-    return found.create_target_machine(
-        cpu=cpu, features=features, opt=0 if quick else 3, reloc="pic", codemodel="small"
-    )
+        cpu, features = llvm.host_cpu()
+    return llvm.Machine(target.triple, cpu, features, 0 if quick else 3)
 
 
-def _parsed(text: str, target: Target, context: Any) -> Any:
+def _parsed(text: str, target: Target) -> llvm.Module:
     """The module, read and verified, for the target."""
-    llvm = _llvm()
     try:
-        module = llvm.parse_assembly(text, context)
-        module.verify()
-    except RuntimeError as problem:
-        raise InternalError(Code.INTERNAL, f"the compiler made LLVM IR that is not valid: {problem}") from None
-    machine = _machine(target)
-    module.triple = target.triple
-    module.data_layout = str(machine.target_data)
-    return module
+        return llvm.Module(text, target.triple, _machine(target).layout)
+    except llvm.LLVMError as problem:
+        raise _invalid(problem) from None
 
 
-def _link(module: Any, texts: Sequence[str], target: Target, context: Any) -> None:
-    """Bring other modules in. (They are used up by that.)"""
-    for text in texts:
-        module.link_in(_parsed(text, target, context))
+def _invalid(problem: Exception) -> InternalError:
+    return InternalError(Code.INTERNAL, f"the compiler made LLVM IR that is not valid: {problem}")
 
 
-def _define_vector_functions(module: Any, text: str, target: Target, context: Any) -> None:
-    """Inline the elementary functions that vectorised loops call. (Before the passes they would be optimised in vain.)"""
-    names = vectormath.called(str(module)) if vectormath.PREFIX in text else ()
-    if not names:
-        return
-    _link(module, (vectormath.definitions(names),), target, context)
-    passes = _llvm().create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.run(module, _pass_builder(target, Pipeline(1, loops=False, slp=False)))
+def _optimise(module: llvm.Module, target: Target, pipeline: Pipeline) -> None:
+    _machine(target).optimise(module, pipeline.level, pipeline.loops, pipeline.slp)
 
 
-def _pass_builder(target: Target, pipeline: Pipeline) -> Any:
-    llvm = _llvm()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=pipeline.level)
-    tuning.loop_vectorization = pipeline.loops
-    tuning.loop_interleaving = pipeline.loops
-    tuning.loop_unrolling = pipeline.loops
-    tuning.slp_vectorization = pipeline.slp
-    return llvm.create_pass_builder(_machine(target), tuning)
-
-
-def _optimise(module: Any, target: Target, pipeline: Pipeline) -> None:
-    builder = _pass_builder(target, pipeline)
-    passes = builder.getModulePassManager()
-    passes.run(module, builder)
+def _finish(module: llvm.Module, text: str, plain: Sequence[str], target: Target) -> None:
+    """Bring in what was kept from the passes: other modules, and the elementary functions that vectorised loops call, to be
+    inlined."""
+    try:
+        names = vectormath.called(str(module)) if vectormath.PREFIX in text else ()
+        if names:
+            module.link(vectormath.definitions(names))
+            _machine(target).inline_always(module)
+        for more in plain:
+            module.link(more)
+    except llvm.LLVMError as problem:
+        raise _invalid(problem) from None
