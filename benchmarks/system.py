@@ -65,6 +65,7 @@ def child(module: str, full: bool, cache: str | None) -> dict[str, float]:
     folder = tempfile.mkdtemp() if cache is None else cache
     env = dict(os.environ, QUADRANTS_CACHE_DIR=folder, NUMBA_CACHE_DIR=folder)
     env["QUADRANTS_CACHE"] = "0" if cache is None else "1"
+    env.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is there after an installation, on both sides
     script = os.path.join(folder, "bench_child.py")
     if not os.path.exists(script):
         with open(script, "w") as file:
@@ -80,6 +81,8 @@ def child(module: str, full: bool, cache: str | None) -> dict[str, float]:
 def processes(rounds: int = 5) -> dict[str, tuple[float, float]]:
     """Medians of the figures of fresh processes: name -> (ours, Numba's), CPU milliseconds."""
     cold: dict[str, list[dict[str, float]]] = {"quadrants": [], "numba": []}
+    for module in cold:
+        child(module, False, None)  # writes what byte code is out of date
     for _ in range(rounds):
         for module, runs in cold.items():
             runs.append(child(module, True, None))

@@ -248,7 +248,6 @@ def _library() -> dict[str, Any]:
     handle = ctypes.CDLL(path)
     found = {}
     for name, (result, *arguments) in _FUNCTIONS.items():
-        # By item, not by attribute: llvmlite sets other types on what it gets by attribute from its own handle.
         function = handle[f"LLVMPY_{name}"]
         function.restype, function.argtypes = result, arguments
         found[name] = function
