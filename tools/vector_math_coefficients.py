@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from mpmath import mp, mpf
+from mpmath import mp, mpf  # type: ignore[import-untyped]
 
 mp.prec = 200
 
@@ -44,6 +44,24 @@ def log_rest(t: mpf) -> mpf:
     return (mp.log((1 + s) / (1 - s)) - 2 * s) / s**3 if s > TINY else mpf(2) / 3
 
 
+def atan_rest(t: mpf) -> mpf:
+    """(atan z - z) / z^3 where t = z^2."""
+    z = mp.sqrt(abs(t))
+    return (mp.atan(z) - z) / z**3 if z > TINY else -mpf(1) / 3
+
+
+def log2_tail(t: mpf) -> mpf:
+    """(log2((1 + s) / (1 - s)) / s - c - c t / 3) / t^2 where t = s^2 and c = 2 / log 2."""
+    s = mp.sqrt(abs(t))
+    c = 2 / mp.log(2)
+    return (mp.log((1 + s) / (1 - s), 2) / s - c - c * t / 3) / t**2 if s > mpf(2) ** -30 else c / 5
+
+
+def two(value: mpf) -> list[mpf]:
+    """The value as a float64 and what is left."""
+    return [mpf(float(value)), value - mpf(float(value))]
+
+
 def fit(function: Real, low: mpf, high: mpf, terms: int) -> list[mpf]:
     """The coefficients, highest power first."""
     found: list[mpf] = mp.chebyfit(function, [low, high], terms)
@@ -71,20 +89,29 @@ EXP_RANGE = (-HALF_LN2 * MARGIN, HALF_LN2 * MARGIN)
 SIN_RANGE = (mpf(0), (mp.pi / 2 * MARGIN) ** 2)
 LOG_RANGE = (mpf(0), ((mp.sqrt(2) - 1) / (mp.sqrt(2) + 1) * MARGIN) ** 2)
 
+ATAN_RANGE = (mpf(0), (mp.tan(mp.pi / 8) * MARGIN) ** 2)
+
 #: name -> (float64, float32), with how many terms where they are polynomials.
 TABLE = {
     "EXP": [fit(exp_rest, *EXP_RANGE, n) for n in (11, 5)],
     "EXP2": [fit(exp2_rest, mpf(-0.5) * MARGIN, mpf(0.5) * MARGIN, n) for n in (12, 7)],
     "SIN": [fit(sin_rest, *SIN_RANGE, n) for n in (9, 5)],
     "LOG": [fit(log_rest, *LOG_RANGE, n) for n in (8, 4)],
+    "WIDE_EXP2": [fit(exp2_rest, mpf(-0.5) * MARGIN, mpf(0.5) * MARGIN, n) for n in (12, 7)],
+    "LOG2_SERIES": [[*fit(log2_tail, *LOG_RANGE, n), *two(2 / mp.log(2) / 3), *two(2 / mp.log(2))] for n in (8, 5)],
+    "ATAN": [fit(atan_rest, *ATAN_RANGE, n) for n in (12, 6)],
+    "RIGHT_ANGLE": [two(mp.pi / 2), split(mp.pi / 2, 24)],
     "LN2": [split(mp.log(2), bits) for bits in (32, 12)],
+    "ONE_OVER_LN2": [split(1 / mp.log(2), bits) for bits in (53, 24)],
+    "ONE_OVER_LN10": [split(1 / mp.log(10), bits) for bits in (53, 24)],
+    "LOG10_2": [split(mp.log(2, 10), bits) for bits in (32, 12)],
     "PI": [split(mp.pi, 33, 33), split(mp.pi, 25)],
     "LOG2_E": [[1 / mp.log(2)]] * 2,
     "ONE_OVER_PI": [[1 / mp.pi]] * 2,
 }
 
-#: The reduction of float32 angles is computed in float64.
-DOUBLE = ("PI", "ONE_OVER_PI")
+#: Computed in float64 for float32 too: the reduction of angles, and powers.
+DOUBLE = ("PI", "ONE_OVER_PI", "WIDE_EXP2", "LOG2_SERIES")
 
 
 def main() -> None:

@@ -107,9 +107,12 @@ def _features_of(isa: str) -> frozenset[str]:
     return frozenset().union(*(X86_LEVELS[name] for name in names[: names.index(isa) + 1]))
 
 
+_AVX2 = frozenset({"avx2", "fma"})
+
+
 def _vector_bits(features: frozenset[str]) -> int:
-    """Registers count where their integers are as wide as their floats."""
-    return 512 if "avx512dq" in features else 256 if "avx2" in features else 128
+    """Registers count where their integers are as wide as their floats, and the large ones where operations fuse."""
+    return 512 if "avx512dq" in features else 256 if features >= _AVX2 else 128
 
 
 def _fingerprint(arch: str, isa: str) -> str:

@@ -22,6 +22,8 @@ PREFIX = "@qd.vec."
 #: Keeps the declarations of vector functions until loops are vectorised.
 KEPT = "llvm.compiler.used"
 _CALL = re.compile(r"\bcall [^@\n]*@(qd\.vec\.[a-z0-9]+\.\d+\.\d+m?)\(")
+#: Targets with vectors of this size fuse multiplications and additions.
+_FUSED_BITS = 256
 _TYPES = {64: "double", 32: "float"}
 
 
@@ -41,7 +43,8 @@ def lanes(bits: int, vector_bits: int) -> tuple[int, ...]:
 @cache
 def declarations(name: str, bits: int, arity: int, vector_bits: int) -> tuple[Declared, ...]:
     """The vector functions that stand for a scalar one. None where the function is not enabled."""
-    if (name, bits) not in ENABLED:
+    function = ENABLED.get((name, bits))
+    if function is None or (bits in function.fused and vector_bits < _FUSED_BITS):
         return ()
     found = []
     for count in lanes(bits, vector_bits):

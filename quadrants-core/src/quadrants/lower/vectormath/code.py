@@ -101,6 +101,12 @@ class Code:
         operands = f"{self.type} {self._operand(a)}, {self.type} {self._operand(b)}"
         return self.let(f"select {self.mask_type} {mask}, {operands}")
 
+    def mask_and(self, a: Text, b: Text) -> Text:
+        return self.let(f"and {self.mask_type} {a}, {b}")
+
+    def mask_not(self, a: Text) -> Text:
+        return self.let(f"xor {self.mask_type} {a}, splat (i1 true)")
+
     def clamp(self, x: Text, low: float, high: float) -> Text:
         """x within bounds; nan stays nan."""
         x = self.select(self.compare("ogt", x, high), high, x)

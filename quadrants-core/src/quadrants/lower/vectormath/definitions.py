@@ -16,26 +16,35 @@ from quadrants.lower.vectormath.code import Code, Text
 
 
 class VectorFunction(NamedTuple):
-    """A function of one operand.
+    """An elementary function.
 
     Args:
         emit: writes its code.
-        bound: lanes larger than this, by bits, are computed by the scalar function; empty where every lane is right.
+        outside: writes a test for the lanes that the scalar function has to compute; None where every lane is right.
+        arity: how many operands it has.
+        fused: by bits, whether it needs multiplications and additions that fuse.
     """
 
-    emit: Callable[[Code, Text], Text]
-    bound: Mapping[int, float] = MappingProxyType({})
+    emit: Callable[..., Text]
+    outside: Callable[..., Text] | None = None
+    arity: int = 1
+    fused: tuple[int, ...] = ()
 
 
 _FUNCTIONS: Mapping[str, VectorFunction] = MappingProxyType(
     {
-        "sin": VectorFunction(f.sin, f.ANGLES),
-        "cos": VectorFunction(f.cos, f.ANGLES),
+        "sin": VectorFunction(f.sin, f.far_angle),
+        "cos": VectorFunction(f.cos, f.far_angle),
         "exp": VectorFunction(f.exp),
         "exp2": VectorFunction(f.exp2),
         "expm1": VectorFunction(f.expm1),
         "tanh": VectorFunction(f.tanh),
         "log": VectorFunction(f.log),
+        "log2": VectorFunction(f.log2),
+        "log10": VectorFunction(f.log10),
+        "log1p": VectorFunction(f.log1p),
+        "atan": VectorFunction(f.atan),
+        "pow": VectorFunction(f.pow, f.odd_power, arity=2, fused=(64,)),
     }
 )
 
@@ -46,6 +55,7 @@ ENABLED: Mapping[tuple[str, int], VectorFunction] = MappingProxyType(
 
 #: What lanes that are not wanted compute with.
 _UNMASKED = 1.0
+_PURE = "nounwind willreturn memory(none)"
 
 
 def definition(name: str, bits: int, lanes: int, masked: bool) -> dict[str, str]:
@@ -53,47 +63,51 @@ def definition(name: str, bits: int, lanes: int, masked: bool) -> dict[str, str]
     function = ENABLED[name, bits]
     c = Code(lanes, bits)
     symbol = f"qd.vec.{name}.{bits}.{lanes}"
-    mask = f", {c.mask_type} %mask" if masked else ""
-    header = f"define available_externally {c.type} @{symbol}{'m' if masked else ''}({c.type} %x{mask})"
-    x = c.select("%mask", "%x", _UNMASKED) if masked else "%x"
+    given = [f"%x{position}" for position in range(function.arity)]
+    params = ", ".join((*(f"{c.type} {x}" for x in given), *([f"{c.mask_type} %mask"] if masked else ())))
+    header = f"define available_externally {c.type} @{symbol}{'m' if masked else ''}({params})"
+    operands = [c.select("%mask", x, _UNMASKED) for x in given] if masked else given
     texts = {}
-    bound = function.bound.get(bits)
-    if bound is None:
-        c.lines.append(f"  ret {c.type} {function.emit(c, x)}")
+    if function.outside is None:
+        c.lines.append(f"  ret {c.type} {function.emit(c, *operands)}")
     else:
         slow = f"{symbol}.lanes"
-        _bounded(c, function, x, bound, slow)
-        texts = _lanes(c, name, slow)
+        _bounded(c, function, operands, slow)
+        texts = _lanes(c, name, slow, given)
         texts["weights"] = '!0 = !{!"branch_weights", i32 1048575, i32 1}\n'
     body = "\n".join(c.lines)
-    return {**texts, f"{symbol}.{masked}": f"{header} nounwind willreturn memory(none) alwaysinline {{\n{body}\n}}\n"}
+    return {**texts, f"{symbol}.{masked}": f"{header} {_PURE} alwaysinline {{\n{body}\n}}\n"}
 
 
-def _bounded(c: Code, function: VectorFunction, x: Text, bound: float, slow: str) -> None:
+def _bounded(c: Code, function: VectorFunction, operands: list[Text], slow: str) -> None:
     """Compute, unless a lane is out of bounds: then the lanes are computed one by one."""
-    outside = c.compare("ugt", c.abs(x), bound)
+    assert function.outside is not None
+    outside = function.outside(c, *operands)
     some = c.let(f"call i1 @llvm.vector.reduce.or.v{c.lanes}i1({c.mask_type} {outside})")
     inside = c.let(f"xor i1 {some}, true")
     c.lines.append(f"  br i1 {inside}, label %fast, label %slow, !prof !0")
     c.lines.append("fast:")
-    c.lines.append(f"  ret {c.type} {function.emit(c, x)}")
+    c.lines.append(f"  ret {c.type} {function.emit(c, *operands)}")
     c.lines.append("slow:")
-    c.lines.append(f"  ret {c.type} {c.let(f'call {c.type} @{slow}({c.type} {x})')}")
+    given = ", ".join(f"{c.type} {x}" for x in operands)
+    c.lines.append(f"  ret {c.type} {c.let(f'call {c.type} @{slow}({given})')}")
 
 
-def _lanes(c: Code, name: str, symbol: str) -> dict[str, str]:
+def _lanes(c: Code, name: str, symbol: str, operands: list[Text]) -> dict[str, str]:
     """A function that calls the C library a lane at a time."""
     library = name + ("f" if c.bits == 32 else "")
     lines, y = [], "poison"
     for lane in range(c.lanes):
-        lines.append(f"  %x{lane} = extractelement {c.type} %x, i32 {lane}")
-        lines.append(f"  %f{lane} = call {c.element} @{library}({c.element} %x{lane})")
+        for x in operands:
+            lines.append(f"  {x}.{lane} = extractelement {c.type} {x}, i32 {lane}")
+        given = ", ".join(f"{c.element} {x}.{lane}" for x in operands)
+        lines.append(f"  %f{lane} = call {c.element} @{library}({given})")
         lines.append(f"  %y{lane} = insertelement {c.type} {y}, {c.element} %f{lane}, i32 {lane}")
         y = f"%y{lane}"
     body = "\n".join(lines)
-    attributes = "nounwind willreturn memory(none)"
-    header = f"define linkonce_odr hidden {c.type} @{symbol}({c.type} %x) {attributes} noinline cold"
+    params = ", ".join(f"{c.type} {x}" for x in operands)
+    header = f"define linkonce_odr hidden {c.type} @{symbol}({params}) {_PURE} noinline cold"
     return {
-        library: f"declare {c.element} @{library}({c.element}) {attributes}\n",
+        library: f"declare {c.element} @{library}({', '.join([c.element] * len(operands))}) {_PURE}\n",
         symbol: f"{header} {{\n{body}\n  ret {c.type} {y}\n}}\n",
     }

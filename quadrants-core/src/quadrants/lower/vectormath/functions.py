@@ -1,7 +1,7 @@
 """The elementary functions, as vector code.
 
-Each takes a `Code` and the operand and gives the result. Where a function is listed with a bound, lanes whose operand
-is larger in size (or not a number) are not computed right here: `definitions` has them computed by the scalar function.
+Each takes a `Code` and the operands and gives the result. `far_angle` and `odd_power` say which lanes that is wrong of, for
+want of range: `definitions` has those computed by the scalar function.
 
 Methods: arguments are reduced with constants in several parts of few bits, whose products with the whole multiple are
 exact, so that the subtraction cancels without loss (W. J. Cody and W. Waite, Software Manual for the Elementary
@@ -21,7 +21,7 @@ _EXPM1_RANGE = {64: (-40.0, 710.0), 32: (-20.0, 89.0)}
 #: Where tanh is 1.
 _TANH_ONE = {64: 20.0, 32: 10.0}
 #: The largest angle whose multiple of pi has so few bits that its products are exact.
-ANGLES = {64: 2.0**20, 32: 2.0**26}
+_ANGLES = {64: 2.0**20, 32: 2.0**26}
 
 
 def _nearest(c: Code, x: Text | float, y: Text | float, z: float = 0.0) -> tuple[Text, Text]:
@@ -74,6 +74,18 @@ def tanh(c: Code, x: Text) -> Text:
     return c.select(c.compare("olt", size, 2.0 ** -(c.fraction // 2 + 4)), x, y)
 
 
+def far_angle(c: Code, x: Text) -> Text:
+    """Lanes that sin and cos do not compute: large angles, infinities, nan."""
+    return c.compare("ugt", c.abs(x), _ANGLES[c.bits])
+
+
+def odd_power(c: Code, x: Text, y: Text) -> Text:
+    """Lanes that pow does not compute: bases that are not positive, infinities, nan."""
+    inf = float("inf")
+    positive = c.mask_and(c.compare("ogt", x, 0.0), c.compare("olt", x, inf))
+    return c.mask_not(c.mask_and(positive, c.compare("olt", c.abs(y), inf)))
+
+
 def _turns(c: Code, x: Text, offset: float) -> Text:
     """(-1)^n r where x = (n - offset) pi + r, for float64 (in float64 for float32)."""
     d = c if c.bits == 64 else c.wide()
@@ -124,18 +136,145 @@ def _log_parts(c: Code, x: Text) -> tuple[Text, Text]:
 
 def log(c: Code, x: Text) -> Text:
     e, m = _log_parts(c, x)
-    high, low = C.LN2[c.bits]
+    return _log_special(c, x, _log_of(c, e, m))
+
+
+def _log_mantissa(c: Code, m: Text, more: Text | None) -> tuple[Text, Text]:
+    """f and g with log m + more = f - g, where more is small."""
     f = c.sub(m, 1.0)
     s = c.div(f, c.add(f, 2.0))
     t = c.mul(s, s)
     square = c.mul(c.mul(f, f), 0.5)
-    rest = c.mul(c.poly(C.LOG[c.bits], t), t)
-    small = c.fma(s, c.add(square, rest), c.mul(e, low))
-    y = c.fma(e, high, c.sub(f, c.sub(square, small)))
-    return _log_special(c, x, y)
+    rest = c.add(square, c.mul(c.poly(C.LOG[c.bits], t), t))
+    small = c.mul(s, rest) if more is None else c.fma(s, rest, more)
+    return f, c.sub(square, small)
+
+
+def _log_of(c: Code, e: Text, m: Text, more: Text | None = None) -> Text:
+    """e log 2 + log m + more."""
+    high, low = C.LN2[c.bits]
+    f, g = _log_mantissa(c, m, c.mul(e, low) if more is None else c.fma(e, low, more))
+    return c.fma(e, high, c.sub(f, g))
+
+
+def _log_to_base(c: Code, x: Text, inverse: tuple[float, ...], of_2: tuple[float, ...]) -> Text:
+    """log x / log b. Takes 1 / log b, and log 2 / log b, in two parts each."""
+    e, m = _log_parts(c, x)
+    f, g = _log_mantissa(c, m, None)
+    small = c.fma(f, inverse[1], c.sub(c.mul(e, of_2[1]), c.mul(g, inverse[0])))
+    return _log_special(c, x, c.fma(e, of_2[0], c.fma(f, inverse[0], small)))
+
+
+def log2(c: Code, x: Text) -> Text:
+    return _log_to_base(c, x, C.ONE_OVER_LN2[c.bits], (1.0, 0.0))
+
+
+def log10(c: Code, x: Text) -> Text:
+    return _log_to_base(c, x, C.ONE_OVER_LN10[c.bits], C.LOG10_2[c.bits])
 
 
 def _log_special(c: Code, x: Text, y: Text) -> Text:
     y = c.select(c.compare("olt", x, float("inf")), y, x)  # inf and nan
     y = c.select(c.compare("oeq", x, 0.0), float("-inf"), y)
     return c.select(c.compare("olt", x, 0.0), float("nan"), y)
+
+
+def _log2_double(c: Code, x: Text) -> tuple[Text, Text]:
+    """log2 x of a positive float64, as the sum of two: right to some 2^-64 of it, where products and sums fuse.
+
+    log2 x = e + s (c + t (c / 3 + t tail(t))), where x = 2^e m, s = (m - 1) / (m + 1), t = s^2, c = 2 / log 2.
+    """
+    *tail, third, third_low, first, first_low = C.LOG2_SERIES[64]
+    e, m = _log_parts(c, x)
+    f, g = c.sub(m, 1.0), c.add(m, 1.0)
+    g_low = c.sub(m, c.sub(g, 1.0))
+    s = c.div(f, g)
+    s_low = c.div(c.fma(c.neg(s), g_low, c.fma(c.neg(s), g, f)), g)
+    t = c.mul(s, s)
+    t_low = c.fma(c.add(s, s), s_low, c.fma(s, s, c.neg(t)))
+    w, w_low = _sum(c, third, c.mul(t, c.poly(tail, t)))
+    w_low = c.add(w_low, third_low)
+    u, u_low = _product(c, t, t_low, w, w_low)
+    z, z_low = _sum(c, first, u)
+    z_low = c.add(z_low, c.add(u_low, first_low))
+    y, y_low = _product(c, s, s_low, z, z_low)
+    total, total_low = _sum(c, e, y)
+    return total, c.add(total_low, y_low)
+
+
+def _sum(c: Code, large: Text | float, small: Text) -> tuple[Text, Text]:
+    """A sum, and what rounding took from it; the first is the larger or 0. (Dekker.)"""
+    total = c.add(large, small)
+    return total, c.add(c.sub(large, total), small)
+
+
+def _product(c: Code, a: Text, a_low: Text, b: Text, b_low: Text) -> tuple[Text, Text]:
+    """The product of two sums of two."""
+    product = c.mul(a, b)
+    return product, c.fma(a, b_low, c.fma(a_low, b, c.fma(a, b, c.neg(product))))
+
+
+def pow(c: Code, x: Text, y: Text) -> Text:
+    """Of a positive finite x and a finite y."""
+    return _pow_wide(c, x, y) if c.bits == 64 else _pow_narrow(c, x, y)
+
+
+def _pow_wide(c: Code, x: Text, y: Text) -> Text:
+    log, log_low = _log2_double(c, x)
+    p = c.mul(y, log)
+    low = c.fma(y, log_low, c.fma(y, log, c.neg(p)))
+    far = c.compare("ogt", c.abs(p), _EXP2_RANGE[64][1] + 100)
+    low = c.select(far, 0.0, low)  # it may be nan
+    return _exp2_of(c, p, low)
+
+
+def _exp2_of(c: Code, p: Text, low: Text | None) -> Text:
+    """2^(p + low)."""
+    bits = 64 if low is not None else 32
+    p = c.clamp(p, *_EXP2_RANGE[bits])
+    shifted, n = _nearest(c, p, 1.0)
+    r = c.sub(p, n)
+    r = r if low is None else c.add(r, low)
+    n = c.to_bits(shifted)
+    y = c.fma(c.poly(C.WIDE_EXP2[bits], r), r, 1.0)
+    return c.scale(y, n) if low is not None else c.mul(y, c.power_of_2(n))
+
+
+def _pow_narrow(c: Code, x: Text, y: Text) -> Text:
+    """In float64, whose exponents have room for every power of float32."""
+    d = c.wide()
+    *tail, third, _, first, _ = C.LOG2_SERIES[32]
+    e, m = _log_parts(d, c.widened(x))
+    s = d.div(d.sub(m, 1.0), d.add(m, 1.0))
+    log = d.fma(s, d.poly((*tail, third, first), d.mul(s, s)), e)
+    return c.narrowed(_exp2_of(d, d.mul(c.widened(y), log), None))
+
+
+def log1p(c: Code, x: Text) -> Text:
+    """The logarithm of the rounded 1 + x, put right by what rounding took from it."""
+    u = c.add(x, 1.0)
+    lost = c.select(c.compare("ogt", x, 1.0), c.sub(1.0, c.sub(u, x)), c.sub(x, c.sub(u, 1.0)))
+    e, m = _log_parts(c, u)
+    y = _log_of(c, e, m, c.div(lost, u))
+    y = _log_special(c, u, y)
+    return c.select(c.compare("olt", c.abs(x), 2.0 ** -(c.fraction + 2)), x, y)
+
+
+def atan(c: Code, x: Text) -> Text:
+    """Of a size above 1, a right angle less that of the inverse; above tan(pi / 8), pi / 4 more that of (x - 1) / (x + 1)."""
+    size = c.abs(x)
+    inverted = c.compare("ogt", size, _STEEP)
+    middle = c.mask_and(c.compare("ogt", size, _FLAT), c.mask_not(inverted))
+    above = c.select(inverted, -1.0, c.select(middle, c.sub(size, 1.0), size))
+    below = c.select(inverted, size, c.select(middle, c.add(size, 1.0), 1.0))
+    z = c.div(above, below)
+    t = c.mul(z, z)
+    high, low = C.RIGHT_ANGLE[c.bits]
+    base = c.select(inverted, high, c.select(middle, high / 2, 0.0))
+    base_low = c.select(inverted, low, c.select(middle, low / 2, 0.0))
+    rest = c.fma(c.mul(t, z), c.poly(C.ATAN[c.bits], t), base_low)
+    return c.copysign(c.add(base, c.add(z, rest)), x)
+
+
+#: The tangents of pi / 8 and of 3 pi / 8.
+_FLAT, _STEEP = 0.41421356237309503, 2.414213562373095
