@@ -10,7 +10,8 @@ import pytest
 from lower.vectors import LEVELS, Case, agree, compute, errors, level, mapped, samples, special_values
 
 import quadrants as qd
-from quadrants.host.target import architecture, target_for
+from quadrants.host import codegen
+from quadrants.host.target import Target, architecture, target_for
 from quadrants.lower import vectormath
 
 __all__ = ["level"]
@@ -181,3 +182,27 @@ def test_vectors_are_as_wide_as_the_registers() -> None:
         widths = {level: target_for(level).vector_bits for level in LEVELS}
         assert widths == {key: {"x86-64": 128, "x86-64-v3": 256, "x86-64-v4": 512}[key] for key in LEVELS}
     assert vectormath.lanes(64, 512) == (2, 4, 8) and vectormath.lanes(32, 128) == (4,)
+
+
+ARM = Target("aarch64", "aarch64-unknown-linux-gnu", "armv8-a", True, "aarch64:armv8-a")
+
+
+@pytest.mark.parametrize("name", sorted({name for name, _ in vectormath.ENABLED}))
+def test_functions_are_inlined_on_arm64(name: str) -> None:
+    """Nothing is called but the C library's function, for lanes out of range."""
+    function = vectormath.ENABLED[name, 32]
+    for declared in vectormath.declarations(name, 32, function.arity, 128):
+        operands = ["<4 x float> %x"] * function.arity + ["<4 x i1> %k"] * declared.name.endswith("m")
+        text = f"""{declared.text}
+define void @f(ptr %p) {{
+  %x = load <4 x float>, ptr %p
+  %k = fcmp ogt <4 x float> %x, zeroinitializer
+  %r = call <4 x float> @{declared.name}({", ".join(operands)})
+  store <4 x float> %r, ptr %p
+  ret void
+}}
+"""
+        lines = codegen.assembly(text, target=ARM).splitlines()
+        called = {line.split()[-1] for line in lines if line.strip().startswith("bl\t")}
+        lanes = f"qd.vec.{name}.32.4.lanes"
+        assert called == (set() if function.outside is None else {lanes, f"{name}f"})
