@@ -12,6 +12,8 @@ import types
 from collections.abc import Callable
 
 from quadrants import bytecode as b
+from quadrants.bytecode.blocks import Block
+from quadrants.bytecode.rules import Flow
 
 UNDEF = object()
 BINARY: dict[str, Callable[[object, object], object]] = {
@@ -59,7 +61,7 @@ UNARY = {
     "not": operator.not_,
     "bool": bool,
 }
-LIMIT = 200_000
+LIMIT = 50_000
 
 
 class Broken(BaseException):
@@ -79,13 +81,38 @@ class Left:
         self.value = value
 
 
-def run(function: b.Function, py_func: types.FunctionType, *args: object) -> object:
-    """Calls the function with positional arguments, on the region tree."""
-    return Frame(function, py_func, args).run()
+def run(function: b.Function, py_func: types.FunctionType, *args: object, strict: bool = True) -> object:
+    """Calls the function with positional arguments, on the region tree. Strict: the stacks are clean at the end."""
+    return Frame(function, py_func, args, strict).run()
+
+
+def run_blocks(blocks: list[Block], function: b.Function, py_func: types.FunctionType, *args: object) -> object:
+    """The same on basic blocks, before they are structured."""
+    frame = Frame(function, py_func, args, strict=False)
+    current = blocks[0]
+    while True:
+        frame.steps += 1
+        check(frame.steps < LIMIT, "does not end")
+        try:
+            step = frame.block(current)
+        except Broken:
+            raise
+        except BaseException as exc:
+            if current.handler < 0:
+                raise
+            del frame.stack[current.depth :]
+            frame.stack.append(exc)
+            step = current.handler
+        if isinstance(step, Left):
+            return step.value
+        current = blocks[step]
 
 
 class Frame:
-    def __init__(self, function: b.Function, py_func: types.FunctionType, args: tuple[object, ...]) -> None:
+    def __init__(
+        self, function: b.Function, py_func: types.FunctionType, args: tuple[object, ...], strict: bool
+    ) -> None:
+        self.strict = strict
         self.function = function
         self.globals = py_func.__globals__
         self.slots: dict[str, object] = dict.fromkeys(function.names, UNDEF)
@@ -100,7 +127,7 @@ class Frame:
         left = self.node(self.function.body)
         if not isinstance(left, Left) or not isinstance(left.node, b.Return):
             raise Broken("control fell off the end")
-        check(not self.handled, "an exception is still being handled")
+        check(not self.handled or not self.strict, "an exception is still being handled")
         return left.value
 
     def pop(self) -> object:
@@ -194,7 +221,7 @@ class Frame:
 
     def do_Return(self, node: b.Return) -> Left:
         value = self.pop()
-        check(not self.stack, "values are left on the stack at a return")
+        check(not self.stack or not self.strict, "values are left on the stack at a return")
         return Left(node, value)
 
     def do_Raise(self, node: b.Raise) -> None:
@@ -207,6 +234,27 @@ class Frame:
         if cause is UNDEF:
             raise exc  # type: ignore[misc]
         raise exc from cause  # type: ignore[misc]
+
+    def block(self, block: Block) -> Left | int:
+        """Runs a basic block; gives the next one, or the result."""
+        self.do_Code(b.Code(tuple(block.insts)))
+        match block.flow:
+            case Flow.BRANCH:
+                return block.succs[0 if self.pop() else 1]
+            case Flow.FOR:
+                try:
+                    self.stack.append(self.next(self.stack[-1]))
+                except StopIteration:
+                    self.pop()
+                    return block.succs[1]
+                return block.succs[0]
+            case Flow.RETURN:
+                return self.do_Return(b.Return(block.loc))
+            case Flow.RAISE:
+                self.do_Raise(b.Raise(block.argc, block.loc))
+            case Flow.RERAISE:
+                self.do_Reraise(b.Reraise(block.loc))
+        return block.succs[0]
 
     def do_Reraise(self, node: b.Reraise) -> None:
         raise self.pop()  # type: ignore[misc]

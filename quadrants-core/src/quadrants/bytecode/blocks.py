@@ -14,7 +14,7 @@ from dataclasses import field
 from quadrants._frozen import record
 
 from .error import BytecodeError
-from .opcode import SILENT, Inst, Loc, Opcode
+from .opcode import PEEKS, SILENT, Inst, Loc, Opcode, effect
 from .raw import Handler, RawCode, RawInst
 from .rules import Emitter, Flow, Ops, Rule, Table, drop_bool
 
@@ -207,6 +207,7 @@ class _Builder:
             raise BytecodeError("an exception handler expects more on the stack than there is", offset)
         kept = block.entry[: handler.depth]
         block.depth, block.lasti = kept.count("v"), handler.lasti
+        _check_depth(block)
         block.handler = self.block_at(self.index[handler.target], kept + ("lv" if handler.lasti else "v"))
 
     def leave(self, i: int, block: Block, e: Emitter) -> None:
@@ -228,3 +229,19 @@ class _Builder:
             block.succs = [body, self.block_at(self.target(i), e.layout[:-1])]
         elif rule.flow is Flow.RAISE:
             block.argc = inst.arg
+
+
+def _check_depth(block: Block) -> None:
+    """The operations of a protected block leave the values alone that its handler expects."""
+    depth = block.entry.count("v")
+    for inst in block.insts:
+        pops, pushes = effect(inst.op, inst.arg)
+        taken = max(pops - pushes, 0) if inst.op in PEEKS else pops
+        if depth - taken < block.depth:
+            raise BytecodeError("an exception handler expects values that are gone", inst.loc.offset, inst.loc.line)
+        depth += pushes - pops
+    if depth - _OPERANDS.get(block.flow, block.argc) < block.depth:
+        raise BytecodeError("an exception handler expects values that are gone", block.loc.offset, block.loc.line)
+
+
+_OPERANDS = {Flow.JUMP: 0, Flow.BRANCH: 1, Flow.FOR: 1, Flow.RETURN: 1, Flow.RERAISE: 1}

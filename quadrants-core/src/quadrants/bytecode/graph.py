@@ -68,13 +68,16 @@ def _leave_inner_loops_first(graph: Graph) -> bool:
         inner = sorted((h for h in loops if h != header and nodes >> h & 1), key=lambda h: -loops[h].bit_count())
         ways: dict[int, int] = {}
         for latch in graph.preds[header] if inner else ():
-            around = next((h for h in inner if loops[h] >> latch & 1), None)
-            if latch < header or around is None or header not in blocks[latch].succs:
+            # What an inner header dominates counts too: the handlers of a loop are placed inside it, and may leave it.
+            around = next((h for h in inner if graph.dominates(h, latch)), None)
+            block = blocks[latch]
+            is_way = not block.insts and block.flow is Flow.JUMP
+            if latch < header or around is None or is_way or header not in block.succs:
                 continue
             if around not in ways:
                 ways[around] = len(blocks)
                 blocks.append(Block([], blocks[header].entry, blocks[header].loc, Flow.JUMP, [header]))
-            blocks[latch].succs = [ways[around] if s == header else s for s in blocks[latch].succs]
+            block.succs = [ways[around] if s == header else s for s in block.succs]
             found = True
     return found
 

@@ -275,6 +275,27 @@ SILENT: frozenset[Opcode] = frozenset(
 )
 
 
+# Operations that leave in place some of the values that the table lets them pop and push again.
+PEEKS: frozenset[Opcode] = frozenset(
+    {
+        _O.COPY,
+        _O.SWAP,
+        _O.GET_LEN,
+        _O.IMPORT_FROM,
+        _O.FOR_NEXT,
+        _O.PUSH_EXC,
+        _O.CHECK_EXC_MATCH,
+        _O.WITH_EXCEPT_START,
+        _O.MATCH_MAPPING,
+        _O.MATCH_SEQUENCE,
+        _O.MATCH_KEYS,
+        _O.GET_ANEXT,
+        _O.SEND,
+        _O.YIELD,  # what is sent is there when an exception is thrown in
+    }
+)
+
+
 def effect(op: Opcode, arg: object) -> Effect:
     """How many values the operation pops and pushes."""
     fixed = FIXED.get(op)
