@@ -104,7 +104,9 @@ class Program:
         address = ctypes.cast(callback, ctypes.c_void_p).value if callback else host or 0
         _poke(context, abi.CTX_HOSTCALL, "<Q", address)
         if stack_bytes:
-            _poke(context, abi.CTX_STACK_LIMIT, "<Q", _stack_pointer() - stack_bytes)
+            lowest = _stack_pointer() - stack_bytes
+            _poke(context, abi.CTX_STACK_LIMIT, "<Q", lowest)
+            _poke(context, abi.CTX_STACK_LOWEST, "<Q", lowest)
         status = self.entry(context, given, outs)
         if status:
             self._raise(status, bytes(context), trace, before)

@@ -198,10 +198,11 @@ class _Native:
         text, spec = self.text, self.spec
         context = self._context()
         results = Results(text, spec.result)
-        thread = text.call("ptr", "PyEval_SaveThread") if spec.nogil else ""
+        if spec.nogil:
+            text.store("ptr", text.call("ptr", "PyEval_SaveThread"), context, abi.CTX_THREAD)
         status = _call_kernel(text, spec, context, values, results)
         if spec.nogil:
-            text.call("void", "PyEval_RestoreThread", ("ptr", thread))
+            text.call("void", "qd_attach", ("ptr", context))
         text.require(text.equal("i32", status, 0), "raise")
         boxer = Boxer(text, self.slots, self._data("objects"), results)
         boxed = boxer.box(spec.result)
@@ -225,6 +226,8 @@ class _Native:
         text.store("ptr", "%self", context, abi.CTX_SELF)
         limit = text.call("i64", "qd_stack_limit", ("ptr", context)) if self.spec.recursive else "0"
         text.store("i64", limit, context, abi.CTX_STACK_LIMIT)
+        if self.spec.recursive:
+            text.store("i64", limit, context, abi.CTX_STACK_LOWEST)
         if self.spec.calls_python:
             text.declarations.setdefault("qd_hostcall", "declare i32 @qd_hostcall(ptr, i32, ptr)")
             text.store("ptr", "@qd_hostcall", context, abi.CTX_HOSTCALL)

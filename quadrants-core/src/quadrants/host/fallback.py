@@ -112,6 +112,8 @@ def _fill_context(
         (abi.CTX_SELF, id(dispatcher)),
         (abi.CTX_HOSTCALL, ctypes.cast(hostcall, ctypes.c_void_p).value or 0),
         (abi.CTX_STACK_LIMIT, limit),
+        (abi.CTX_STACK_LOWEST, limit),
+        (abi.CTX_THREAD, abi.NO_POLLS if spec.nogil else 0),  # ctypes releases the GIL and takes it again
     ):
         ctypes.c_uint64.from_buffer(context, offset).value = value
 

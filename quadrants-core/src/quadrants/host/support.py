@@ -59,6 +59,7 @@ class Support:
         self._set("qd_retry_type", id(Retry))
         self._set("qd_raise_type", id(Raise))
         self._set("qd_buffer_type", id(self.buffer_type))
+        self._set("qd_main_thread", threading.main_thread().ident or 0)
         self._set("qd_other_limit", ctypes.cast(self._limit_callback, ctypes.c_void_p).value or 0)
 
     def _limit_here(self) -> int:
@@ -71,9 +72,10 @@ class Support:
             self._set("qd_main_high", high)
         return limit
 
-    def forget_stack(self) -> None:
-        """Find the main thread's stack anew: in a child process it may be another."""
+    def forget_thread(self) -> None:
+        """In a child process, this thread is the main thread, and its stack is found anew."""
         self._set("qd_main_high", 0)
+        self._set("qd_main_thread", threading.get_ident())
 
     def set_watch_table(self, address: int) -> None:
         """Switch to another table of watched names, by one store."""
@@ -138,7 +140,7 @@ def _after_fork() -> None:
     global _lock
     _lock = threading.RLock()
     if _support.cache_info().currsize:
-        _support().forget_stack()
+        _support().forget_thread()
 
 
 if hasattr(os, "register_at_fork"):

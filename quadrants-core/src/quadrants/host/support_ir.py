@@ -1,7 +1,7 @@
 """The LLVM text of the native functions that all entries share.
 
 Takes the version of the interpreter (through `layout`); gives one small module: the tail of every chain, boxing of arrays, raising,
-calls back into Python, the watcher of globals, the stack limit, the runtime functions of lowered code. It is compiled once
+calls back into Python, the watcher of globals, the stack limit, polls, the runtime functions of lowered code. It is compiled once
 and kept in the cache as an object like any other; what it knows of this process is in variables that `support` sets after
 loading.
 """
@@ -54,6 +54,7 @@ def text() -> str:
         support_memory.ARRAYS,
         support_watch.WATCH,
         support_watch.STACK,
+        support_watch.POLL,
         runtime.definitions(),
     )
     return "".join(parts)

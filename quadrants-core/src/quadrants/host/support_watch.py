@@ -1,4 +1,5 @@
-"""The LLVM text of the watcher of globals, of its counterpart for 3.11, and of the stack limit.
+"""The LLVM text of the watcher of globals, of its counterpart for 3.11, of the stack limit, and of
+polls without the GIL.
 
 Part of the support module (see `support_ir`).
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from quadrants.host import layout
 from quadrants.host.flags import WATCH_SLOT
+from quadrants.lower.abi import CTX_THREAD, NO_POLLS
 
 WATCH = f"""
 @qd_watch_table = global ptr null
@@ -149,4 +151,65 @@ ask:
   %other = call i64 %function()
   ret i64 %other
 }
+"""
+
+POLL = f"""
+@qd_main_thread = global i64 0
+@qd_last_poll = global i64 0
+declare i64 @PyThread_get_thread_ident()
+declare i64 @time(ptr)
+declare void @PyEval_RestoreThread(ptr)
+declare ptr @PyEval_SaveThread()
+declare i32 @PyErr_CheckSignals()
+
+; A poll of a kernel that released the GIL: the main thread takes it once a second to look for signals; other threads never do.
+; It keeps the GIL when an error is set.
+define i32 @qd_poll(ptr %context) {{
+entry:
+  %at = getelementptr i8, ptr %context, i64 {CTX_THREAD}
+  %thread = load ptr, ptr %at
+  %word = ptrtoint ptr %thread to i64
+  switch i64 %word, label %released [ i64 0, label %held i64 {NO_POLLS}, label %quiet ]
+released:
+  %this = call i64 @PyThread_get_thread_ident()
+  %main = load i64, ptr @qd_main_thread
+  %is.main = icmp eq i64 %this, %main
+  br i1 %is.main, label %ask, label %quiet
+ask:
+  %now = call i64 @time(ptr null)
+  %last = load i64, ptr @qd_last_poll
+  %same = icmp eq i64 %now, %last
+  br i1 %same, label %quiet, label %look
+look:
+  store i64 %now, ptr @qd_last_poll
+  call void @PyEval_RestoreThread(ptr %thread)
+  %status = call i32 @PyErr_CheckSignals()
+  %fine = icmp eq i32 %status, 0
+  br i1 %fine, label %leave, label %keep
+leave:
+  %again = call ptr @PyEval_SaveThread()
+  ret i32 0
+keep:
+  store ptr null, ptr %at
+  ret i32 %status
+held:
+  %found = call i32 @PyErr_CheckSignals()
+  ret i32 %found
+quiet:
+  ret i32 0
+}}
+
+; The end of such a kernel: takes the GIL, unless a poll kept it.
+define void @qd_attach(ptr %context) {{
+entry:
+  %at = getelementptr i8, ptr %context, i64 {CTX_THREAD}
+  %thread = load ptr, ptr %at
+  %held = icmp eq ptr %thread, null
+  br i1 %held, label %done, label %take
+take:
+  call void @PyEval_RestoreThread(ptr %thread)
+  ret void
+done:
+  ret void
+}}
 """

@@ -24,7 +24,10 @@ class UndefinedSymbol(LookupError):
         self.name = name
 
 
-_LIBC = frozenset("malloc calloc realloc free memcpy memmove memset memcmp bcmp strlen".split())
+_LIBC = frozenset("malloc calloc realloc free memcpy memmove memset memcmp bcmp strlen time".split())
+
+#: Names that differ from the standard's on this system.
+_ALIASES: Mapping[str, str] = MappingProxyType({"time": "_time64"} if sys.platform == "win32" else {})
 
 _LIBM_STEMS = (
     "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh exp exp2 exp10 expm1 log log2 log10 log1p cbrt erf erfc tgamma "
@@ -54,7 +57,7 @@ _PYTHON = frozenset(
         "PyErr_Occurred PyErr_Clear PyErr_CheckSignals PyErr_ExceptionMatches PyErr_Fetch PyErr_Restore PyErr_NormalizeException "
         "PyErr_GetRaisedException PyErr_SetRaisedException PyErr_NoMemory PyErr_SetString PyException_GetTraceback "
         "PyException_SetTraceback Py_IncRef Py_DecRef _Py_Dealloc "
-        "PyEval_SaveThread PyEval_RestoreThread PyGILState_Ensure PyGILState_Release PyGILState_Check "
+        "PyEval_SaveThread PyEval_RestoreThread PyGILState_Ensure PyGILState_Release PyGILState_Check PyThread_get_thread_ident "
         "PyTraceMalloc_Track PyTraceMalloc_Untrack"
     ).split()
 )
@@ -121,7 +124,7 @@ def resolve(name: str) -> int:
     if name in _LIBM:
         return _in_library(name, _math_libraries())
     if name in _LIBC:
-        return _in_library(name, _c_libraries())
+        return _in_library(_ALIASES.get(name, name), _c_libraries())
     if name in _COMPILER_RT:
         return _in_library(name, _compiler_libraries())
     if name.startswith("qd_"):

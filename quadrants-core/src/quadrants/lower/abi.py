@@ -23,13 +23,16 @@ CTX_NEXT_RECORD = 0  # i32: how many records were written; the next slot is this
 CTX_TB_LEN = 4  # i32: how many of tb_sites are filled
 CTX_SELF = 8  # ptr: the dispatcher object (borrowed)
 CTX_HOSTCALL = 16  # ptr: i32 (*)(ptr ctx, i32 site, ptr buffer)
-CTX_STACK_LIMIT = 24  # i64: the lowest frame address a recursive function may have; 0 for no limit
+CTX_STACK_LIMIT = 24  # i64: recursive functions look closer when their frame is below; they raise it with each call
 CTX_RESERVED = 32  # i64
-CTX_HEADER_BYTES = 40
-CTX_TB_SITES = 40  # TB_SITES x i32: call sites, innermost first
+CTX_STACK_LOWEST = 40  # i64: the lowest frame address a recursive function may have; 0 for no limit
+CTX_THREAD = 48  # ptr: the thread state while the GIL is released; null while it is held; NO_POLLS: never ask for it
+CTX_HEADER_BYTES = 56
+CTX_TB_SITES = 56  # TB_SITES x i32: call sites, innermost first
 TB_SITES = 64
 CTX_RECORDS = CTX_TB_SITES + 4 * TB_SITES
 RECORDS = 8
+NO_POLLS = 1
 
 # A record: what an exception carries.
 RECORD_SITE = 0  # i32: index into the module's sites

@@ -82,6 +82,7 @@ class _Scan:
     def function(self, name: str, function: Function) -> None:
         if function.attrs.get("recursive"):
             self.classes[RECURSION_ERROR] = None
+            self.python_errors = True  # it polls
             self.raising.add(name)
         self.region(name, function.body, True)
 

@@ -9,16 +9,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quadrants.ir.core import Op, Value
-from quadrants.lower.abi import CLASS_MASK, PAYLOAD_WORDS, PYTHON_ERROR, SiteKind, components
+from quadrants.lower.abi import (
+    CLASS_MASK,
+    CTX_STACK_LIMIT,
+    CTX_STACK_LOWEST,
+    PAYLOAD_WORDS,
+    PYTHON_ERROR,
+    SiteKind,
+    components,
+)
 from quadrants.lower.analysis import RECURSION_ERROR
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import to_float
-from quadrants.lower.nodes import CONTEXT
+from quadrants.lower.nodes import CONTEXT, LIKELY
 from quadrants.lower.runtime import RAISE_WIDTHS, WORDS_SHIFT
 from quadrants.types import LiteralType, Scalar, TupleType, Type
 
 #: A component with its LLVM type; that of an unsigned integer or a boolean has a "u" before.
 Word = tuple[str, Text]
+
+#: By how many bytes each call of a recursive function raises the limit of the stack, until it polls: of 8 MiB, after 2^17 calls.
+_RAISE = 64
 
 _RECURSION = "maximum recursion depth exceeded in a compiled function"
 
@@ -77,10 +88,10 @@ def raise_in(e: FunctionEmitter, label: str, op: Op | None, exc: str, args: Type
         throw(e, op, exc, args, payload)
 
 
-def raise_python_error_in(e: FunctionEmitter, label: str, op: Op, site: int) -> None:
+def raise_python_error_in(e: FunctionEmitter, label: str, op: Op | None, site: int) -> None:
     """Write the cold block `label`: an error is set in the interpreter."""
     with e.cold_block(label):
-        e.leave(_record(e, site, PYTHON_ERROR, []), op.cleanup)
+        e.leave(_record(e, site, PYTHON_ERROR, []), op.cleanup if op else ())
 
 
 def _check(e: FunctionEmitter, op: Op) -> None:
@@ -105,13 +116,15 @@ def _reraise(e: FunctionEmitter, op: Op) -> None:
     e.leave(e.one(op.operands[0]), op.cleanup)
 
 
-def _poll(e: FunctionEmitter, op: Op) -> None:
-    """Ask the interpreter whether a signal came, if this thread may."""
-    if not e.module.options.holds_gil:
-        return
+def _poll(e: FunctionEmitter, op: Op | None) -> None:
+    """Ask the interpreter whether a signal came."""
     site = e.module.site(SiteKind.HOST, e.function, op)
-    check = e.module.external("PyErr_CheckSignals", "declare i32 @PyErr_CheckSignals() nounwind")
-    status = e.let(f"call i32 {check}()")
+    if e.module.options.holds_gil:
+        check = e.module.external("PyErr_CheckSignals", "declare i32 @PyErr_CheckSignals() nounwind")
+        status = e.let(f"call i32 {check}()")
+    else:
+        check = e.module.external("qd_poll", "declare i32 @qd_poll(ptr) nounwind")
+        status = e.let(f"call i32 {check}(ptr %ctx)")
     quiet = e.let(f"icmp eq i32 {status}, 0")
     raise_python_error_in(e, e.branch(quiet, "interrupt"), op, site)
 
@@ -154,13 +167,29 @@ def _match_python(e: FunctionEmitter, number: Text, answer: Text, names: tuple[s
 
 
 def guard_stack(e: FunctionEmitter) -> None:
-    """The prologue of a recursive function: RecursionError when its frame is below the limit."""
+    """The prologue of a recursive function: RecursionError when its frame is below the limit, and a poll now and then.
+
+    One comparison serves both: each call raises the limit that is compared by `_RAISE`. A frame below that limit, but not
+    below the one that was set, means that there were many calls: time to poll and to start anew.
+    """
     frame = e.let("call ptr @llvm.frameaddress.p0(i32 0)")
     here = e.let(f"ptrtoint ptr {frame} to i64")
-    at = e.let("getelementptr i8, ptr %ctx, i64 24")
+    at = e.let(f"getelementptr i8, ptr %ctx, i64 {CTX_STACK_LIMIT}")
     limit = e.let(f"load i64, ptr {at}, align 8, {CONTEXT}")
+    following = e.let(f"add i64 {limit}, {_RAISE}")
+    e.line(f"store i64 {following}, ptr {at}, align 8, {CONTEXT}")
     fits = e.let(f"icmp uge i64 {here}, {limit}")
+    due, go_on = e.label("due"), e.label("enter")
+    e.line(f"br i1 {fits}, label %{go_on}, label %{due}, {LIKELY}")
+    e.begin(due)
+    set_at = e.let(f"getelementptr i8, ptr %ctx, i64 {CTX_STACK_LOWEST}")
+    lowest = e.let(f"load i64, ptr {set_at}, align 8, {CONTEXT}")
+    fits = e.let(f"icmp uge i64 {here}, {lowest}")
     raise_in(e, e.branch(fits, "overflow"), None, RECURSION_ERROR, TupleType((LiteralType(_RECURSION),)))
+    e.line(f"store i64 {lowest}, ptr {at}, align 8, {CONTEXT}")
+    _poll(e, None)
+    e.line(f"br label %{go_on}")
+    e.begin(go_on)
 
 
 EMITTERS: dict[str, Emitter] = {

@@ -35,6 +35,7 @@ class PassContext:
     options: PassOptions
     decisions: list[Decision] = field(default_factory=list)
     changed: set[str] = field(default_factory=set)  # functions that a pass left something to simplify in
+    polling: tuple[set[str], set[str]] | None = None  # see `polls`: the functions that must not raise; those that loop
 
     def note(
         self,

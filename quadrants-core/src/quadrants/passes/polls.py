@@ -5,11 +5,13 @@ holds other loops, or calls functions with loops; an innermost `for` inside adds
 that stands alone is cut into strips instead, with a poll between two strips, so that its own body stays as it was and
 can be vectorised. A cold one is not worth that: it counts; and in a nest of cold loops only the innermost poll, for the
 sake of small code. Loops that are short by their constants are left alone: they are unrolled. Always legal: a poll only
-raises KeyboardInterrupt. Functions that are called as `nothrow` get none.
+raises KeyboardInterrupt. Functions that are called as `nothrow` get none, but long ones, with loops in loops, lose that
+promise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 
 from quadrants._frozen import record
@@ -38,18 +40,67 @@ def run(function: Function, context: PassContext) -> None:
     """Insert the polls of one function."""
     if not context.options.polls or function.attrs.get("level") == "device":
         return
-    if not any(op.name in LOOPS for op in function.body.walk()) or function.name in silent(context.module):
+    if not any(op.name in LOOPS for op in function.body.walk()):
         return
-    poller = _Poller(function, looping(context.module), integer_constants(function))
+    if context.polling is None:
+        context.polling = _look_at(context.module)
+    silent, looping = context.polling
+    if function.name in silent:
+        return
+    poller = _Poller(function, looping, integer_constants(function))
     poller.measure(function.body)
     poller.start()
 
 
-def silent(module: Module) -> set[str]:
-    """The functions that must not raise: called as `nothrow`, and what those call."""
+def _look_at(module: Module) -> tuple[set[str], set[str]]:
+    """The functions that must not raise, and those that loop. Calls of long functions are let raise."""
     calls = {
         name: [op for op in function.body.walk() if op.name == "call"] for name, function in module.functions.items()
     }
+    callers: dict[str, set[str]] = {}
+    for name, ops in calls.items():
+        for op in ops:
+            callers.setdefault(str(op.attrs["callee"]), set()).add(name)
+    looping = _with_callers(callers, (name for name, function in module.functions.items() if _loops(function)))
+    long = _with_callers(
+        callers, (name for name, function in module.functions.items() if _nests(function.body, looping))
+    )
+    for op in (op for ops in calls.values() for op in ops):
+        if op.attr("nothrow") and op.attrs["callee"] in long:
+            del op.attrs["nothrow"]
+    return _silent(calls), looping
+
+
+def _with_callers(callers: dict[str, set[str]], names: Iterable[str]) -> set[str]:
+    """Functions and all that call them."""
+    found = set(names)
+    work = list(found)
+    while work:
+        for caller in callers.get(work.pop(), ()):
+            if caller not in found:
+                found.add(caller)
+                work.append(caller)
+    return found
+
+
+def _loops(function: Function) -> bool:
+    """Whether a function may run long by itself: it has loops, or calls itself."""
+    return bool(function.attrs.get("recursive")) or any(op.name in LOOPS for op in function.body.walk())
+
+
+def _nests(region: Region, looping: set[str], inside: bool = False) -> bool:
+    """Whether a loop holds another, or a call of a function with loops."""
+    for op in region.ops:
+        loop = op.name in LOOPS
+        if inside and (loop or (op.name == "call" and op.attrs["callee"] in looping)):
+            return True
+        if any(_nests(nested, looping, inside or loop) for nested in op.regions):
+            return True
+    return False
+
+
+def _silent(calls: dict[str, list[Op]]) -> set[str]:
+    """The functions that must not raise: called as `nothrow`, and what those call."""
     found: set[str] = set()
     work = [str(op.attrs["callee"]) for ops in calls.values() for op in ops if op.attr("nothrow")]
     while work:
@@ -57,27 +108,6 @@ def silent(module: Module) -> set[str]:
         if name not in found:
             found.add(name)
             work += [str(op.attrs["callee"]) for op in calls[name]]
-    return found
-
-
-def looping(module: Module) -> set[str]:
-    """The functions that may run long: they have loops, call themselves, or call such functions."""
-    found = {
-        name
-        for name, function in module.functions.items()
-        if function.attrs.get("recursive") or any(op.name in LOOPS for op in function.body.walk())
-    }
-    callers: dict[str, set[str]] = {}
-    for name, function in module.functions.items():
-        for op in function.body.walk():
-            if op.name == "call":
-                callers.setdefault(str(op.attrs["callee"]), set()).add(name)
-    work = list(found)
-    while work:
-        for caller in callers.get(work.pop(), ()):
-            if caller not in found:
-                found.add(caller)
-                work.append(caller)
     return found
 
 
