@@ -34,7 +34,7 @@ def test_render(tmp_path: Path) -> None:
         Decision("bounds", DecisionKind.APPLIED, at[3, 8], "guarded", "index check replaced by one guard"),
         Decision("vectorise", DecisionKind.APPLIED, at[2, 4], "vectorised", "loop over i: 4 lanes"),
         Decision("inline", DecisionKind.NOTE, None, "budget", "12 of 100 units used"),
-        Decision("bounds", DecisionKind.REMAINS, SourceLocation("<string>", 1, 2, 1, 3, "g"), "check", "check remains"),
+        Decision("bounds", DecisionKind.REMAINS, SourceLocation("<made>", 1, 2, 1, 3, "g"), "check", "check remains"),
     ]
     assert render(records, {"f": "(array) -> None", "h": "(int)"}).replace(str(path), "a.py") == (
         "f(array) -> None  (a.py)\n"
@@ -49,7 +49,7 @@ def test_render(tmp_path: Path) -> None:
         "the whole program\n"
         "      12 of 100 units used  [inline: budget]\n"
         "\n"
-        "g  (<string>)\n"
+        "g  (<made>)\n"
         "  1 |\n"
         "    ! 1:3: check remains  [bounds: check]\n"
         "\n"

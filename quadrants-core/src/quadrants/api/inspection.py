@@ -13,6 +13,7 @@ from quadrants.api.compile import Request
 from quadrants.api.frontend import FrontEnd, run
 from quadrants.api.jobs import JOBS
 from quadrants.diagnostics.explain import Decision, render
+from quadrants.lower import vectormath
 from quadrants.types.names import Signature, type_text
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def explain(dispatcher: Any, specialisations: Iterable[Specialisation]) -> Expla
     found = {}
     for specialisation in specialisations:
         front = front_end_of(dispatcher, specialisation)
-        remaining, loops = survey(front.module)
+        remaining, loops = survey(front.module, vectormath.ENABLED)
         simd = vectorisation.decisions(front.text, loops)
         found[specialisation.signature] = tuple(dict.fromkeys((*front.decisions, *simd, *remaining)))
     return Explanation(dispatcher.__qualname__, found)

@@ -7,6 +7,7 @@ interpreter's own operators, so that folding cannot differ from it.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 
 from quadrants.diagnostics import Code
@@ -210,7 +211,10 @@ def _check_divisor(w: Emitter, y: Abstract, nonzero: Value, text: str) -> None:
 
 
 _INTEGER_ZERO = {"//": "integer division or modulo by zero", "%": "integer modulo by zero"}
-_FLOAT_ZERO = {"//": "float floor division by zero", "%": "float modulo"}
+_FLOAT_ZERO = {
+    "//": "float floor division by zero",
+    "%": "float modulo by zero" if sys.version_info >= (3, 13) else "float modulo",
+}
 _FLOOR_OP = {"//": "floordiv", "%": "mod"}
 _FLOOR_LIBRARY = {
     ("//", True): "float_floordiv",

@@ -5,12 +5,11 @@ Takes a module after all passes; changes nothing. Cold loops, which run only whe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op, Region, Value
-from quadrants.lower.vectormath import ENABLED
 from quadrants.passes.context import location_of
 from quadrants.types.names import type_text
 
@@ -42,7 +41,11 @@ def hot_ops(region: Region) -> Iterator[Op]:
             yield from hot_ops(inner)
 
 
-def survey(module: Module) -> tuple[list[Decision], list[Loop]]:
+#: Elementary functions that lowering has in vectors: name and width in bits.
+Vectors = Collection[tuple[str, int]]
+
+
+def survey(module: Module, vectors: Vectors) -> tuple[list[Decision], list[Loop]]:
     """The checks and allocations that remain, and the innermost loops."""
     decisions: list[Decision] = []
     loops: list[Loop] = []
@@ -50,7 +53,7 @@ def survey(module: Module) -> tuple[list[Decision], list[Loop]]:
         if function.scope.internal:
             continue
         decisions += _remaining(function)
-        loops += [_loop(function, op) for op in hot_ops(function.body) if _is_innermost(op)]
+        loops += [_loop(function, op, vectors) for op in hot_ops(function.body) if _is_innermost(op)]
     return decisions, loops
 
 
@@ -85,17 +88,17 @@ def _cost(op: Op) -> tuple[str, str] | None:
     return None
 
 
-def _loop(function: Function, op: Op) -> Loop:
+def _loop(function: Function, op: Op, vectors: Vectors) -> Loop:
     assert op.loc is not None or function.scope is not None
     place = f"{function.name}:{op.loc.line}:{op.loc.col}" if op.loc is not None else ""
-    return Loop(place, location_of(function, op), _obstacle(function, op))
+    return Loop(place, location_of(function, op), _obstacle(function, op, vectors))
 
 
-def _obstacle(function: Function, loop: Op) -> tuple[str, str, SourceLocation] | None:
+def _obstacle(function: Function, loop: Op, vectors: Vectors) -> tuple[str, str, SourceLocation] | None:
     """The first thing in a loop that SIMD cannot have."""
     body = loop.regions[0]
     for op in body.walk():
-        told = _op_obstacle(op, strict=function.attrs.get("fp") == "strict")
+        told = _op_obstacle(op, vectors, strict=function.attrs.get("fp") == "strict")
         if told is not None:
             return *told, location_of(function, op)
     for arg, step in zip(body.args[1:], _next_values(loop)):
@@ -109,7 +112,7 @@ def _obstacle(function: Function, loop: Op) -> tuple[str, str, SourceLocation] |
     return None
 
 
-def _op_obstacle(op: Op, strict: bool) -> tuple[str, str] | None:
+def _op_obstacle(op: Op, vectors: Vectors, strict: bool) -> tuple[str, str] | None:
     if op.can_raise and op.name != "poll":
         if op.name in ("load", "store", "index"):
             return "check-inside", "an index has to be checked in every turn"
@@ -120,8 +123,8 @@ def _op_obstacle(op: Op, strict: bool) -> tuple[str, str] | None:
         return "call", f"{_callee(op)} is called for every element"
     if op.name in ("break", "return", "raise"):
         return "early-exit", f"a {op.name} can leave the loop before its end"
-    if op.name.startswith("math.") and not _is_vector_math(op, strict):
-        why = ", as fp='strict' asks for" if strict and _is_vector_math(op, strict=False) else ""
+    if op.name.startswith("math.") and not _is_vector_math(op, () if strict else vectors):
+        why = ", as fp='strict' asks for" if strict and _is_vector_math(op, vectors) else ""
         return "scalar-function", f"{op.name[5:]}() is computed one element at a time by the C library{why}"
     return None
 
@@ -131,12 +134,12 @@ _VECTOR_MATH = frozenset(
 )
 
 
-def _is_vector_math(op: Op, strict: bool) -> bool:
+def _is_vector_math(op: Op, vectors: Vectors) -> bool:
     """Whether there are instructions for it, or functions of our own, which strict code does not use."""
     if op.name in _VECTOR_MATH:
         return True
     bits = max(32, getattr(op.operands[0].type, "bits", 0))  # halves are computed as float32
-    return not strict and (op.name[5:], bits) in ENABLED
+    return (op.name[5:], bits) in vectors
 
 
 def _callee(op: Op) -> str:
