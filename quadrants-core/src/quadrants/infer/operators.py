@@ -29,11 +29,11 @@ from quadrants.types import EXC, PYBOOL, FormatHole, FormatType
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol y`."""
     x, y = w.unwrap(x), w.unwrap(y)
-    if symbol == "@":
+    if symbol == "@" and (scalar_type(x) is None or scalar_type(y) is None):
         return w.call_library("products:matmul", x, y)
     if isinstance(x, Arr) or isinstance(y, Arr):
         return elementwise.binary(w, symbol, _as_array(w, x), _as_array(w, y))
-    if scalar_type(x) is not None and scalar_type(y) is not None:
+    if scalar_type(x) is not None and scalar_type(y) is not None and symbol != "@":
         return scalars.binary(w, symbol, x, y)
     handler = _SEQUENCES.get(symbol)
     result = handler(w, x, y) if handler is not None else None

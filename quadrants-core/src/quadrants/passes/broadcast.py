@@ -75,14 +75,21 @@ class Shaper:
         )
         return b.value("select", takes_other, other, size)
 
-    def broadcast_to(self, target: Dims, shape: Dims, message: Sequence[str | Value]) -> None:
-        """Check that a shape, of no higher rank than the target's, can be broadcast to the target's."""
+    def broadcast_to(
+        self, target: Dims, shape: Dims, message: Sequence[str | Value], grown: Sequence[str | Value] | None = None
+    ) -> None:
+        """Check that a shape, of no higher rank than the target's, can be broadcast to the target's.
+
+        `grown`: what is wrong where only the target would have to be broadcast.
+        """
         b = self.builder
         for size, into in zip(shape, target[len(target) - len(shape) :]):
             if self.equal(size, into) or self.is_one(size):
                 continue
             fits = b.value("or", b.value("cmp", size, into, pred="eq"), b.value("cmp", size, b.i64(1), pred="eq"))
-            self.check(fits, message)
+            if grown is not None and not self.is_one(into):
+                self.check(b.value("or", fits, b.value("cmp", into, b.i64(1), pred="eq")), message)
+            self.check(fits, message if grown is None else grown)
 
     def check(self, condition: Value, message: Sequence[str | Value]) -> None:
         """ValueError with a message of texts and numbers, unless the condition holds."""
@@ -110,6 +117,24 @@ def into_message(op: Op, target: Dims, shapes: Sequence[Dims]) -> list[str | Val
             *shape_text(target),
         ]
     return ["operands could not be broadcast together with shapes ", *_texts([*shapes, target])]
+
+
+def grown_message(shaper: Shaper, op: Op, target: Dims, shapes: Sequence[Dims]) -> list[str | Value] | None:
+    """What is wrong when a ufunc's operands fit each other but give more than its `out` holds; None for an assignment."""
+    if len(op.operands) == 2:
+        return None
+    b, common = shaper.builder, list(target)
+    for shape in shapes:
+        for position, size in enumerate(shape, len(target) - len(shape)):
+            if not shaper.equal(size, common[position]) and not shaper.is_one(size):
+                one = b.value("cmp", common[position], b.i64(1), pred="eq")
+                common[position] = b.value("select", one, size, common[position])
+    return [
+        "non-broadcastable output operand with shape ",
+        *shape_text(target),
+        " doesn't match the broadcast shape ",
+        *shape_text(common),
+    ]
 
 
 def shape_text(shape: Dims) -> list[str | Value]:

@@ -19,7 +19,7 @@ from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import clone_region
 from quadrants.passes import fuse_maps
-from quadrants.passes.broadcast import Dims, Shaper, by_columns, into_message
+from quadrants.passes.broadcast import Dims, Shaper, by_columns, grown_message, into_message
 from quadrants.passes.context import PassContext
 from quadrants.passes.structure import mark_cold, new_label
 from quadrants.types import I64, ArrayType
@@ -121,8 +121,9 @@ class _Expander:
         inputs = op.operands[1:]
         shapes = [self.shaper.dims(value) if isinstance(value.type, ArrayType) else [] for value in inputs]
         message = into_message(op, dims, shapes)
+        grown = grown_message(self.shaper, op, dims, shapes)
         for shape in shapes:
-            self.shaper.broadcast_to(dims, shape, message)
+            self.shaper.broadcast_to(dims, shape, message, grown)
         self.loops(op, dims, target)
 
     def note(self, op: Op, code: str, text: str) -> None:
