@@ -12,6 +12,7 @@ from differential.generate import Program
 from differential.outcome import run, same_outcome, show, wraps
 
 import quadrants
+from quadrants.host.symbols import live_blocks
 
 
 class Point(NamedTuple):
@@ -53,7 +54,12 @@ def difference(source: str, args: tuple[object, ...], fp: str = "default", texts
     expected = run(function_of(source), args)
     if wraps(expected.value):
         return None  # an int beyond 64 bits
-    found = same_outcome(expected, run(compiled(source, fp), args), texts)
+    before = live_blocks()
+    actual = run(compiled(source, fp), args)
+    found = same_outcome(expected, actual, texts)
+    del actual
+    if found is None and live_blocks() != before:
+        found = f"{live_blocks() - before} blocks of array memory are left over"
     if found is None:
         return None
     shown = "\n  ".join(map(show, args))
