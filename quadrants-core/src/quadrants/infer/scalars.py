@@ -160,7 +160,26 @@ def _arithmetic(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scala
             return Num(BOOL, w.b.value(name, w.cast(x, BOOL), w.cast(y, BOOL)))
     if result.is_complex:
         return _complex_arithmetic(w, symbol, x, y, result)
-    return Num(result, w.b.value(_ARITHMETIC[symbol], w.cast(x, result), w.cast(y, result)))
+    left, right = w.cast(x, result), w.cast(y, result)
+    value = w.b.value(_ARITHMETIC[symbol], left, right)
+    if w.options.debug and result is PYINT:
+        _check_overflow(w, symbol, left, right, value)
+    return Num(result, value)
+
+
+def _check_overflow(w: Emitter, symbol: str, x: Value, y: Value, result: Value) -> None:
+    """OverflowError where a Python int leaves 64 bits; without `debug` it wraps."""
+    v, zero = w.b.value, w.b.i64(0)
+    if symbol == "*":
+        lowest = v("and", v("cmp", x, w.b.i64(-1), pred="eq"), v("cmp", y, w.b.i64(-(2**63)), pred="eq"))
+        exact = v("and", v("cmp", v("floordiv", result, x), y, pred="eq"), v("not", lowest))
+        fits = v("or", v("cmp", x, zero, pred="eq"), exact)
+    else:
+        # Overflow: operands of like sign (of unlike sign for a difference), and a result of the other sign.
+        alike = v("xor", x, result) if symbol == "+" else v("xor", x, y)
+        other = v("xor", y, result) if symbol == "+" else v("xor", x, result)
+        fits = v("cmp", v("and", alike, other), zero, pred="ge")
+    w.check(fits, OverflowError, f"the result of {symbol} does not fit in 64 bits")
 
 
 def parts(w: Emitter, value: Abstract, part: Scalar) -> tuple[Value, Value]:
