@@ -289,14 +289,12 @@ def _map(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple
 
 def _map_into(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple[Any, ...]:
     target, *inputs = values
-    for value in inputs:
-        if isinstance(value, InterpArray) and not _broadcasts(value.dims, target.dims):
-            shapes = [value.dims if isinstance(value, InterpArray) else () for value in values]
-            message = _no_broadcast([*shapes[1:], shapes[0]])
-            if len(inputs) == 1:  # an assignment, not a ufunc with `out`
-                texts = [str(dims).replace(" ", "") for dims in (value.dims, target.dims)]
-                message = f"could not broadcast input array from shape {texts[0]} into shape {texts[1]}"
-            raise Raised("builtins:ValueError", (message,))
+    shapes = [value.dims if isinstance(value, InterpArray) else () for value in inputs]
+    message = next(
+        (_misfit(shape, target.dims, shapes) for shape in shapes if not _broadcasts(shape, target.dims)), None
+    )
+    if message is not None:
+        raise Raised("builtins:ValueError", (message,))
     for place, value in list(
         _elements(machine, op, target.dims, tuple(inputs), env)
     ):  # all are read before any is written
@@ -304,10 +302,29 @@ def _map_into(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> 
     return ()
 
 
+def _misfit(shape: tuple[int, ...], target: tuple[int, ...], shapes: Sequence[tuple[int, ...]]) -> str:
+    """What is wrong when an input does not fit the target: of an assignment, or of a ufunc with `out`."""
+    if len(shapes) == 1:
+        return f"could not broadcast input array from shape {_text(shape)} into shape {_text(target)}"
+    into = next(b for a, b in zip(shape, target[len(target) - len(shape) :]) if a not in (1, b))
+    if into != 1:
+        return _no_broadcast([*shapes, target])
+    common = list(target)
+    for other in shapes:
+        for position, size in enumerate(other, len(target) - len(other)):
+            common[position] = size if common[position] == 1 else common[position]
+    grown = f"doesn't match the broadcast shape {_text(tuple(common))}"
+    return f"non-broadcastable output operand with shape {_text(target)} {grown}"
+
+
+def _text(shape: tuple[int, ...]) -> str:
+    """A shape as NumPy prints it."""
+    return str(shape).replace(" ", "")
+
+
 def _no_broadcast(shapes: Sequence[tuple[int, ...]]) -> str:
     """NumPy's message for operands of a ufunc that do not fit."""
-    text = " ".join(str(shape).replace(" ", "") for shape in shapes)
-    return f"operands could not be broadcast together with shapes {text} "
+    return f"operands could not be broadcast together with shapes {' '.join(map(_text, shapes))} "
 
 
 def _broadcasts(dims: tuple[int, ...], target: tuple[int, ...]) -> bool:
