@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import types
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -61,9 +60,9 @@ class Request:
         return text if len(text) <= 200 else f"{text[:200]}...)"
 
     @property
-    def roots(self) -> list[types.FunctionType]:
-        """The functions that the places of dependencies are relative to."""
-        found = [f for f in stored.literal_functions(self.arg_types) if f is not self.function]
+    def roots(self) -> list[object]:
+        """What the places of dependencies are relative to."""
+        found = [root for root in stored.literal_roots(self.arg_types) if root is not self.function]
         return [self.function, *found]
 
 

@@ -72,30 +72,26 @@ def first_key(
     return digest((function_key(function), tuple(map(type_key, arg_types)), options.key(), declared, context))
 
 
-def literal_functions(arg_types: Sequence[Type]) -> list[types.FunctionType]:
-    """The functions among the literal arguments."""
+def literal_roots(arg_types: Sequence[Type]) -> list[object]:
+    """The functions and classes among the literal arguments and the types of arguments."""
     roots = Roots([])
     for type_ in arg_types:
         for value in constants_of(type_):
             roots.add(value)
-    return roots.functions
+    return roots.all
 
 
-def dumps(
-    stored: Stored, arg_types: Sequence[Type], refs: Sequence[Ref], functions: Sequence[types.FunctionType]
-) -> bytes:
+def dumps(stored: Stored, arg_types: Sequence[Type], refs: Sequence[Ref], roots: Sequence[object]) -> bytes:
     """The bytes to keep. Raises `Uncacheable`."""
-    filenames = tuple(function.__code__.co_filename for function in roots_after(refs, functions).functions)
+    filenames = tuple(function.__code__.co_filename for function in roots_after(refs, roots).functions)
     fields = tuple(getattr(stored, field.name) for field in dataclasses.fields(stored))
     return _codec(arg_types).dumps((filenames, *fields))
 
 
-def loads(
-    data: bytes, arg_types: Sequence[Type], refs: Sequence[Ref], functions: Sequence[types.FunctionType]
-) -> Stored:
+def loads(data: bytes, arg_types: Sequence[Type], refs: Sequence[Ref], roots: Sequence[object]) -> Stored:
     """What `dumps` was given, with the file names of this process."""
     filenames, spec, code, sites, classes, hidden = _codec(arg_types).loads(data)
-    here = [function.__code__.co_filename for function in roots_after(refs, functions).functions]
+    here = [function.__code__.co_filename for function in roots_after(refs, roots).functions]
     moved = {old: new for old, new in zip(filenames, here) if old != new}
     if moved:
         sites = tuple(_moved(site, moved) for site in sites)

@@ -1,8 +1,9 @@
 """Dependencies: which globals and closure cells code was compiled against.
 
 Takes live dependencies, (namespace, name) or (function's cell); gives their places in a form that another process can follow,
-and follows them there. A namespace is that of a root function or of a loaded module. Roots are the compiled function, the
-functions among its literal arguments, and, in order, the functions found as values of earlier dependencies.
+and follows them there. A namespace is that of a root function, of a loaded module, or of a class or object of the program.
+Roots are the compiled function, the functions and classes among its arguments' types, and, in order, the functions, classes
+and objects found as values of earlier dependencies.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 
 from quadrants._frozen import frozen
 from quadrants.cache.fingerprint import Uncacheable, value_key
+from quadrants.types.objects import attributes_of, is_programs_class
 
-#: ("global", namespace, name, live) or ("cell", root, index, live); namespace: a root's number or a module's name
+#: ("global", namespace, name, live) or ("cell", root, index, live); namespace: a root's number, a module's name, or
+#: ("owner", number) of a class or an object
 Place = tuple[Any, ...]
 
 
@@ -64,16 +67,38 @@ Ref = GlobalRef | CellRef
 
 
 class Roots:
-    """The functions that places are relative to."""
+    """What places are relative to: functions, and classes and objects of the program."""
 
-    def __init__(self, functions: Iterable[types.FunctionType]) -> None:
-        self.functions: list[types.FunctionType] = list(functions)
+    def __init__(self, roots: Iterable[object]) -> None:
+        self.functions: list[types.FunctionType] = []
+        self.owners: list[object] = []
+        for root in roots:
+            self.add(root)
+
+    @property
+    def all(self) -> list[object]:
+        """The functions, then the classes and objects."""
+        return [*self.functions, *self.owners]
+
+    def _add_owner(self, owner: object) -> None:
+        if not any(owner is known for known in self.owners):
+            self.owners.append(owner)
 
     def add(self, value: object) -> None:
-        """Add the functions in a dependency's value."""
+        """Add the functions, classes and objects in a dependency's value."""
         if isinstance(value, tuple):
             for item in value:
                 self.add(item)
+        if isinstance(value, type):
+            for cls in filter(is_programs_class, value.__mro__):
+                self._add_owner(cls)
+            return
+        if isinstance(value, (staticmethod, classmethod, property)):
+            value = value.fget if isinstance(value, property) else value.__func__
+        elif is_programs_class(type(value)) and not hasattr(type(value), "__quadrants_dispatcher__"):
+            if attributes_of(value) is not None:
+                self._add_owner(value)
+            self.add(type(value))
             return
         function = getattr(value, "py_func", None) if hasattr(type(value), "__quadrants_dispatcher__") else value
         if isinstance(function, types.FunctionType) and not any(function is known for known in self.functions):
@@ -89,7 +114,7 @@ class Roots:
                     return ("cell", number, index, ref.live)
         raise Uncacheable("a closure cell of a function that was made elsewhere")
 
-    def _namespace_of(self, namespace: dict[str, Any]) -> int | str:
+    def _namespace_of(self, namespace: dict[str, Any]) -> int | str | tuple[str, int]:
         if namespace is self.functions[0].__globals__:
             return 0
         name = namespace.get("__name__")
@@ -99,6 +124,9 @@ class Roots:
         for number, function in enumerate(self.functions):
             if function.__globals__ is namespace:
                 return number
+        for number, owner in enumerate(self.owners):
+            if attributes_of(owner) is namespace:
+                return ("owner", number)
         raise Uncacheable("a namespace that belongs to no module")
 
     def follow(self, place: Place) -> Ref:
@@ -106,13 +134,19 @@ class Roots:
         kind, where, name, live = place
         if kind == "cell":
             return CellRef((self.functions[where].__closure__ or ())[name], live)
-        namespace = self.functions[where].__globals__ if isinstance(where, int) else vars(sys.modules[where])
+        namespace: dict[str, Any] | None
+        if isinstance(where, tuple):
+            namespace = attributes_of(self.owners[where[1]])
+        else:
+            namespace = self.functions[where].__globals__ if isinstance(where, int) else vars(sys.modules[where])
+        if namespace is None:
+            raise LookupError(name)
         return GlobalRef(namespace, name, live)
 
 
-def roots_after(refs: Iterable[Ref], functions: Iterable[types.FunctionType]) -> Roots:
+def roots_after(refs: Iterable[Ref], first: Iterable[object]) -> Roots:
     """The roots once the values of dependencies are known."""
-    roots = Roots(functions)
+    roots = Roots(first)
     for ref in refs:
         roots.add(ref.value)
     return roots

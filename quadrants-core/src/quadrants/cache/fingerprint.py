@@ -187,6 +187,12 @@ def _plain(value: object, seen: dict[int, int]) -> object:
     return value
 
 
+def _wrapped_key(value: Any, seen: dict[int, int]) -> object:
+    """A static method, a class method or a property, by the function in it."""
+    function = value.fget if isinstance(value, property) else value.__func__
+    return (type(value).__name__, value_key(function, seen))
+
+
 _Rule = Callable[[Any, dict[int, int]], object]
 
 _RULES: dict[type, _Rule] = {
@@ -200,6 +206,7 @@ _RULES: dict[type, _Rule] = {
     np.ufunc: _named_key,
     np.ndarray: _array_key,
     type(np.sum): _named_key,
+    **dict.fromkeys((staticmethod, classmethod, property), _wrapped_key),
     TypeName: lambda value, seen: ("type", repr(value)),
 }
 

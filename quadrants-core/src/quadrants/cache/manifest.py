@@ -1,13 +1,12 @@
 """Manifests: which dependencies the compilations under one key had, and the entries that fit their present values.
 
-Takes the first key (a digest of code, signature, options, compiler and machine) and the functions that places are relative to;
+Takes the first key (a digest of code, signature, options, compiler and machine) and the roots that places are relative to;
 gives the payload of the entry whose dependencies all have the values that they had, together with the live dependencies.
 """
 
 from __future__ import annotations
 
 import marshal
-import types
 from collections.abc import Sequence
 
 from quadrants._frozen import frozen
@@ -27,11 +26,11 @@ class Found:
     refs: tuple[Ref, ...]
 
 
-def lookup(store: Store, key: str, functions: Sequence[types.FunctionType]) -> Found | None:
+def lookup(store: Store, key: str, roots: Sequence[object]) -> Found | None:
     """The entry under `key` that fits this process."""
     for places in _read_lists(store, key):
         try:
-            refs = follow_all(places, Roots(functions))
+            refs = follow_all(places, Roots(roots))
             name = _entry_name(key, places, refs)
         except (LookupError, TypeError, Uncacheable):
             continue
@@ -41,9 +40,9 @@ def lookup(store: Store, key: str, functions: Sequence[types.FunctionType]) -> F
     return None
 
 
-def save(store: Store, key: str, refs: Sequence[Ref], functions: Sequence[types.FunctionType], payload: bytes) -> bool:
+def save(store: Store, key: str, refs: Sequence[Ref], roots: Sequence[object], payload: bytes) -> bool:
     """Keep an entry; whether that was possible. Raises `Uncacheable` for dependencies that have no place or fingerprint."""
-    places = places_of(refs, Roots(functions))
+    places = places_of(refs, Roots(roots))
     if not store.write(_entry_name(key, places, refs), payload):
         return False
     lists = _read_lists(store, key)

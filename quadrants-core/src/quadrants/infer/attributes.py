@@ -8,11 +8,12 @@ from collections.abc import Callable
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer.emitter import Emitter, describe, fail, suggestion
 from quadrants.infer.values import Abstract, Arr, Const, Exc, ListDisplay, Method, Num, Opt, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
+from quadrants.types.objects import attribute_place
 
 
 def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
@@ -26,8 +27,10 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
     handler = _TABLES.get(type(value), {}).get(name)
     if handler is not None:
         return handler(w, value)
-    if isinstance(value, Tup) and value.named is not None and name in value.named[0]:
-        return value.items[value.named[0].index(name)]
+    if isinstance(value, Tup) and value.named is not None:
+        found = _named_attr(w, value, name)
+        if found is not None:
+            return found
     if _has_method(value, name):
         return Method(value, name)
     if isinstance(value, ListDisplay) and hasattr(list, name):
@@ -37,8 +40,23 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         Code.NO_ATTRIBUTE,
         f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),
         types=[("value", value.type)],
+        hint=suggestion(name, _known_names(value)),
     )
 
+
+def _known_names(value: Abstract) -> list[str]:
+    """The attributes that a value may have been meant to be asked for."""
+    names = [
+        *_TABLES.get(type(value), {}),
+        *(name for name in dir(_PROTOTYPE.get(type(value), object)) if name[0] != "_"),
+    ]
+    if isinstance(value, Tup) and value.named is not None:
+        names += [*value.named[0], *(name for name in vars(value.named[1]) if name[0] != "_")]
+    return names
+
+
+#: Methods that every class of named tuples has.
+_GENERATED = frozenset(("_replace", "_asdict", "_make"))
 
 _PROTOTYPE: dict[type, type] = {Arr: np.ndarray, Num: np.float64, Tup: tuple}
 
@@ -64,12 +82,47 @@ def _constant_attr(w: Emitter, owner: object, name: str) -> Abstract:
     try:
         found = getattr(owner, name)
     except AttributeError as error:
-        fail(Code.NO_ATTRIBUTE, str(error))
+        fail(Code.NO_ATTRIBUTE, str(error), hint=suggestion(name, dir(owner)))
     if isinstance(owner, pytypes.ModuleType):
         return w.from_module(owner, name, found)  # type: ignore[attr-defined]
     if isinstance(owner, (int, float, complex, str)) and callable(found):
         return Method(Const(owner), name)
-    return w.from_python(found, name)  # type: ignore[attr-defined]
+    place = None if isinstance(owner, type) else attribute_place(owner, name)
+    if place is not None and isinstance(place[1], property):
+        return _property(w, Const(owner), owner, name, place[1])
+    return w.from_attribute(owner, name, found)  # type: ignore[attr-defined]
+
+
+def _property(w: Emitter, value: Abstract, owner: object, name: str, found: property) -> Abstract:
+    getter = w.from_attribute(owner, name, found.fget)  # type: ignore[attr-defined]
+    return w.call_value(getter, (value,), {})  # type: ignore[attr-defined]
+
+
+def _named_attr(w: Emitter, value: Tup, name: str) -> Abstract | None:
+    """What the class of a named tuple has beside the fields: methods, properties, constants."""
+    assert value.named is not None
+    fields, cls = value.named
+    if name in fields:
+        return value.items[fields.index(name)]
+    if name == "_fields":
+        return w.from_python(fields)  # type: ignore[attr-defined]
+    place = attribute_place(cls, name)
+    if place is None or name in _GENERATED:
+        return None
+    if isinstance(place[1], property):
+        return _property(w, value, cls, name, place[1])
+    member = w.from_attribute(cls, name, getattr(cls, name))  # type: ignore[attr-defined]
+    return member if class_function(value, name) is None else Method(value, name)
+
+
+def class_function(value: Abstract, name: str) -> object | None:
+    """The function that a method of a named tuple's class calls with the tuple; None if it is no such method."""
+    if not isinstance(value, Tup) or value.named is None or name in _GENERATED:
+        return None
+    place = attribute_place(value.named[1], name)
+    if place is None or isinstance(place[1], (staticmethod, classmethod)) or not callable(place[1]):
+        return None
+    return place[1]
 
 
 def _flag(array: ArrayType, name: str) -> Abstract:

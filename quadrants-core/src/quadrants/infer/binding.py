@@ -7,18 +7,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quadrants.diagnostics import Code
-from quadrants.infer.emitter import fail
+from quadrants.infer.emitter import fail, suggestion
 from quadrants.infer.values import Abstract, Tup
 
 if TYPE_CHECKING:
     from quadrants.infer.engine import FunctionRef
 
 
+def title(ref: FunctionRef) -> str:
+    """The name of a function in messages: those of the library that would hide a builtin end in an underscore."""
+    return ref.name.rstrip("_") if ref.internal else ref.name
+
+
 def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> list[Abstract]:
     """The values of the parameters in the order of `co_varnames`: positional, keyword-only, then `*args` as a tuple."""
     code = ref.code
     if code.co_flags & inspect.CO_VARKEYWORDS:
-        fail(Code.UNSUPPORTED_KWARGS, f"{ref.name}() takes **keywords, which compiled code cannot bind")
+        fail(Code.UNSUPPORTED_KWARGS, f"{title(ref)}() takes **keywords, which compiled code cannot bind")
     positional = code.co_varnames[: code.co_argcount]
     keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     bound: dict[str, Abstract] = dict(zip(positional, args))
@@ -28,9 +33,10 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
         _too_many(ref, len(positional), len(args))
     for name, value in keywords.items():
         if name in bound and name not in positional[: code.co_posonlyargcount]:
-            fail(Code.BAD_ARGUMENTS, f"{ref.name}() got multiple values for argument '{name}'")
+            fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got multiple values for argument '{name}'")
         if name not in positional[code.co_posonlyargcount :] and name not in keyword_only:
-            fail(Code.BAD_ARGUMENTS, f"{ref.name}() got an unexpected keyword argument '{name}'")
+            hint = suggestion(name, (*positional, *keyword_only))
+            fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got an unexpected keyword argument '{name}'", hint=hint)
         bound[name] = value
     defaults = dict(zip(positional[len(positional) - len(ref.defaults) :], ref.defaults)) if ref.defaults else {}
     defaults.update(ref.kwdefaults)
@@ -39,7 +45,7 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
         names = " and ".join(repr(name) for name in missing)
         kind = "keyword-only" if missing[0] in keyword_only else "positional"
         plural = "s" if len(missing) > 1 else ""
-        fail(Code.BAD_ARGUMENTS, f"{ref.name}() missing {len(missing)} required {kind} argument{plural}: {names}")
+        fail(Code.BAD_ARGUMENTS, f"{title(ref)}() missing {len(missing)} required {kind} argument{plural}: {names}")
     values = [bound[name] if name in bound else defaults[name] for name in (*positional, *keyword_only)]
     return [*values, Tup(extra)] if varargs else values
 
@@ -49,4 +55,4 @@ def _too_many(ref: FunctionRef, most: int, given: int) -> None:
     wanted = str(most) if least == most else f"from {least} to {most}"
     plural = "" if wanted == "1" else "s"
     was = "was" if given == 1 else "were"
-    fail(Code.BAD_ARGUMENTS, f"{ref.name}() takes {wanted} positional argument{plural} but {given} {was} given")
+    fail(Code.BAD_ARGUMENTS, f"{title(ref)}() takes {wanted} positional argument{plural} but {given} {was} given")

@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import convert, elementwise, operators, scalars, sequences
+from quadrants.infer import convert, elementwise, operators, scalars, sequences, special
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number, generalise, join_types
 from quadrants.infer.merge import convert as convert_value
@@ -138,6 +138,9 @@ def _abs(w: Emitter, value: Abstract) -> Abstract:
     value = w.unwrap(value)
     if isinstance(value, Arr):
         return elementwise.map_arrays(w, [value], _abs)
+    found = special.call(w, "__abs__", value)
+    if found is not None:
+        return found
     if isinstance(value, Const) and isinstance(value.value, Number):
         return Const(abs(value.value))
     num = w.num(value)
@@ -168,8 +171,7 @@ def _extreme(name: str, symbol: str) -> Builtin:
             if default is not None:
                 return default
             reason = "iterable argument is empty" if sys.version_info >= (3, 12) else "arg is an empty sequence"
-            w.check(w.b.bool(False), ValueError, f"{name}() {reason}")
-            return Const(0)
+            w.fails(ValueError, f"{name}() {reason}")
         best = w.unwrap(items[0])
         for item in items[1:]:
             best = _better(w, symbol, best, w.unwrap(item), key)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import importlib
 import types as pytypes
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
+from quadrants.infer import attributes, numpy_arrays, rawops, ufuncs
 from quadrants.infer import convert as conversions
-from quadrants.infer import numpy_arrays, rawops, ufuncs
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
-from quadrants.infer.emitter import describe, fail, scalar_type
+from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import convert, generalise
 from quadrants.infer.names import SELF
@@ -45,6 +45,9 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
         return _call_method(w, callee, args, keywords)
     if isinstance(callee, Const):
         return _call_object(w, callee.value, args, keywords)
+    function = attributes.class_function(callee, "__call__")
+    if function is not None:
+        return _call_object(w, function, (callee, *args), keywords)
     fail(Code.NOT_CALLABLE, f"{describe(callee)} cannot be called", types=[("callee", callee.type)])
 
 
@@ -69,12 +72,27 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     if function is not None:
         raw = rawops.RAW.get(function)
         return raw(w, args, keywords) if raw is not None else call_python(w, function, args, keywords)
+    if isinstance(target, pytypes.MethodType) and python_function(target.__func__) is not None:
+        return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
+    _refuse_call(target)
+
+
+def _refuse_call(target: object) -> NoReturn:
+    """The error for what cannot be called in compiled code."""
+    owner = getattr(target, "__self__", None)
+    if type(owner).__module__ in ("random", "numpy.random.mtrand", "numpy.random._generator"):
+        fail(
+            Code.UNSUPPORTED_CALL,
+            f"random numbers are not drawn in compiled code: {getattr(target, '__name__', target)}()",
+            hint="Draw them in Python, and pass the array; or write a generator such as xorshift with np.uint64 numbers.",
+        )
     if isinstance(target, pytypes.MethodType):
         fail(Code.UNSUPPORTED_CALL, f"the bound method {target.__qualname__} cannot be called from compiled code")
     if not callable(target):
         fail(Code.NOT_CALLABLE, f"{describe(Const(target))} cannot be called")
-    name = getattr(target, "__qualname__", getattr(target, "__name__", repr(target)))
-    module = getattr(target, "__module__", None)
+    name = getattr(target, "__qualname__", getattr(target, "__name__", None))
+    module = getattr(target, "__module__", None) if name else None
+    name = name or repr(target)
     fail(
         Code.UNSUPPORTED_CALL,
         f"{module + '.' if isinstance(module, str) and module != 'builtins' else ''}{name}() is not known to the compiler",
@@ -141,6 +159,9 @@ def _call_namedtuple(cls: type, args: Args, keywords: Keywords) -> Abstract:
 
 def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywords) -> Abstract:
     owner, name = method.owner, method.name
+    function = attributes.class_function(owner, name)
+    if function is not None:
+        return _call_object(w, function, (owner, *args), keywords)
     if isinstance(owner, Arr):
         known = numpy_arrays.METHODS.get(name)
         if known is not None:
@@ -325,7 +346,3 @@ def _call_specialisation(w: InstructionWalk, spec: Specialisation, leaves: list[
     attrs = {"nothrow": True} if spec.nothrow else {}
     op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types, regions=(), **attrs)
     return rebuild(result, iter(op.results))
-
-
-class NeverReturns(Exception):
-    """The call that was emitted does not come back: what follows is unreachable."""

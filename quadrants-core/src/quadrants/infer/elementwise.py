@@ -140,7 +140,9 @@ def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
         fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be assigned to elements of an array of {dtype}")
     if source.is_complex and not dtype.is_complex:
         fail(
-            Code.BAD_CONVERSION, f"complex numbers cannot be stored in an array of {dtype}", hint="Use .real or np.abs."
+            Code.BAD_CONVERSION,
+            f"complex numbers cannot be stored in an array of {describe(dtype)}",
+            hint="Use .real or np.abs.",
         )
     if isinstance(value, Arr) and value.array.ndim > target.array.ndim:
         value = _without_leading(w, value, target)
@@ -195,7 +197,7 @@ def inplace(w: Emitter, symbol: str, x: Arr, y: Abstract) -> Arr:
     if _SAFE_KINDS[source.kind] > _SAFE_KINDS[x.array.dtype.kind]:
         fail(
             Code.BAD_CONVERSION,
-            f"the result of {symbol}= has type {source} and cannot be stored in an array of {x.array.dtype}",
+            f"the result of {symbol}= has type {describe(source)} and cannot be stored in an array of {describe(x.array.dtype)}",
             types=[("array", x.array)],
             hint=f"Use an array of {source}, or write `a[...] = a {symbol} b` to convert.",
         )

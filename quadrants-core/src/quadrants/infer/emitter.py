@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types as pytypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NoReturn
 
 from quadrants._frozen import frozen
@@ -40,6 +40,10 @@ class Options:
 
 #: How the engine compiles and calls: (emitter, function, positional, keywords, internal) -> result.
 Caller = Callable[["Emitter", object, Sequence[Abstract], "dict[str, Abstract]"], Abstract]
+
+
+class NeverReturns(Exception):
+    """What was emitted does not come back: what follows is unreachable."""
 
 
 class Emitter:
@@ -128,6 +132,11 @@ class Emitter:
             self.b.op("yield")
         self.b.op("if", condition, regions=regions)
 
+    def fails(self, exc: type, *args: Abstract | str) -> NoReturn:
+        """Raise `exc(*args)` at run time; nothing after it is reached."""
+        self.check(self.b.bool(False), exc, *args)
+        raise NeverReturns
+
     def unwrap(self, value: Abstract) -> Abstract:
         """The item of an optional, with a TypeError at run time where it is None."""
         if isinstance(value, Opt):
@@ -139,8 +148,7 @@ class Emitter:
         """The value of a local, with an UnboundLocalError at run time where it is not bound."""
         text = f"cannot access local variable '{name}' where it is not associated with a value"
         if value is None:
-            self.check(self.b.bool(False), UnboundLocalError, text)
-            return Const(None)
+            self.fails(UnboundLocalError, text)
         if isinstance(value, Maybe):
             self.check(value.flag, UnboundLocalError, text)
             return value.item
@@ -185,6 +193,14 @@ def describe(value: Abstract | Type) -> str:
     if isinstance(type_, LiteralType) and not callable(type_.value) and not isinstance(type_.value, pytypes.ModuleType):
         return f"the constant {type_.value!r}"
     return type_name(type_)
+
+
+def suggestion(name: str, candidates: Iterable[str]) -> str | None:
+    """A hint that names what was probably meant."""
+    import difflib  # only errors need it, and it takes milliseconds to import
+
+    close = difflib.get_close_matches(name, candidates, 1, 0.72)
+    return f"Did you mean '{close[0]}'?" if close else None
 
 
 def fail(

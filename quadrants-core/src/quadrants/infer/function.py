@@ -11,7 +11,7 @@ from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer.emitter import fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import InstructionWalk
-from quadrants.infer.merge import convert, generalise, join_types
+from quadrants.infer.merge import conflict_hint, convert, generalise, join_types
 from quadrants.infer.names import located
 from quadrants.infer.returning import check_returnable
 from quadrants.infer.values import ConflictType, rebuild
@@ -63,7 +63,7 @@ class FunctionWalk(InstructionWalk):
                     Code.BAD_RETURN,
                     f"{self.ref.name}() returns values of types that do not unify",
                     types=[("returned", kind) for kind in result.kinds],
-                    hint="Return the same type on every path.",
+                    hint=conflict_hint(result.kinds, "Return the same type on every path."),
                 )
         for end in self.returns:
             self.b.loc = end.loc

@@ -104,7 +104,7 @@ def _element(w: Emitter, value: Abstract, dtype: Scalar) -> Abstract:
     if scalar.is_complex and not dtype.is_complex:
         fail(
             Code.BAD_CONVERSION,
-            f"a complex number cannot be stored in an array of {dtype}",
+            f"a complex number cannot be stored in an array of {describe(dtype)}",
             hint="Store its .real or its abs().",
         )
     return value

@@ -9,8 +9,8 @@ from typing import Any
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, calls, elementwise, indexing, operators, sequences
-from quadrants.infer.emitter import class_name, describe, fail
+from quadrants.infer import attributes, calls, elementwise, indexing, operators, sequences, special
+from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
 from quadrants.infer.names import Cell, ScopeWalk, located
 from quadrants.infer.values import (
     Abstract,
@@ -102,7 +102,7 @@ class InstructionWalk(ScopeWalk):
                 assert handler is not None
                 try:
                     handler(self, inst.arg)
-                except calls.NeverReturns:
+                except NeverReturns:
                     self.b.op("unreachable")
                     self.env = None
                     return
@@ -116,16 +116,32 @@ class InstructionWalk(ScopeWalk):
 
     def _push_dict(self, keys: tuple[Abstract, ...], items: tuple[Abstract, ...]) -> None:
         constants = tuple(key.value for key in keys if isinstance(key, Const))
-        expected = self._in_assertion or self._makes_keyword_defaults
+        expected = self._in_assertion or self._takes_dicts
         if not expected or len(constants) != len(keys):
             fail(Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code", hint="Use a tuple or a named tuple.")
         self.push(DictDisplay(constants, items))
 
     @property
-    def _makes_keyword_defaults(self) -> bool:
-        """Whether the present code makes a function with defaults of keyword-only parameters, which arrive as a dict."""
-        made = [inst.arg for inst in self._insts if isinstance(inst, Inst) and inst.op is Opcode.MAKE_FUNCTION]
-        return any("kwdefaults" in flags for flags in made if isinstance(flags, frozenset))
+    def _takes_dicts(self) -> bool:
+        """Whether the present code uses dicts as Python does behind the scenes: for the defaults of keyword-only parameters, and
+        for the keywords of calls with `*`.
+        """
+        insts = [inst for inst in self._insts if isinstance(inst, Inst)]
+        made = [inst.arg for inst in insts if inst.op is Opcode.MAKE_FUNCTION]
+        return any(inst.op is Opcode.CALL_EX and inst.arg for inst in insts) or any(
+            "kwdefaults" in flags for flags in made if isinstance(flags, frozenset)
+        )
+
+    def _dict_merge(self, depth: int) -> None:
+        """`f(*args, **{"name": value})`: the keywords are known if they are written out."""
+        more, stack = self.pop(), self.live_env.stack
+        known = stack[-depth]
+        if not isinstance(more, DictDisplay) or not isinstance(known, DictDisplay):
+            fail(Code.UNSUPPORTED_KWARGS, "** in a call cannot be compiled: name the arguments")
+        for key in more.keys:
+            if key in known.keys:
+                fail(Code.BAD_ARGUMENTS, f"the call got multiple values for keyword argument '{key}'")
+        stack[-depth] = DictDisplay((*known.keys, *more.keys), (*known.items, *more.items))
 
     @property
     def _in_assertion(self) -> bool:
@@ -160,7 +176,7 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, Arr):
             return indexing.get_item(self, base, index)
         if isinstance(base, Tup):
-            return sequences.get_item(self, base.items, index, Tup)
+            return special.call(self, "__getitem__", base, index) or sequences.get_item(self, base.items, index, Tup)
         if isinstance(base, ListDisplay):
             return sequences.get_item(self, base.items, index, ListDisplay, "list")
         if isinstance(base, Sequence_) and base.kind == "range" and not isinstance(index, SliceValue):
@@ -294,10 +310,12 @@ class InstructionWalk(ScopeWalk):
         self.push(self.call_value(callee, values[:positional], keywords))
 
     def _call_ex(self, has_keywords: bool) -> None:
-        if has_keywords:
-            fail(Code.UNSUPPORTED_KWARGS, "a call with ** cannot be compiled")
+        named = self.pop() if has_keywords else DictDisplay((), ())
+        if not isinstance(named, DictDisplay):
+            fail(Code.UNSUPPORTED_KWARGS, "a call with ** cannot be compiled: name the arguments")
+        keywords = {str(key): item for key, item in zip(named.keys, named.items)}
         args = sequences.as_items(self, self.pop())
-        self.push(self.call_value(self.pop(), args, {}))
+        self.push(self.call_value(self.pop(), args, keywords))
 
     def call_value(self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract:
         """Call any value."""
@@ -372,7 +390,6 @@ _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
     Opcode.SET_UPDATE: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
     Opcode.MAP_ADD: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
     Opcode.DICT_UPDATE: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
-    Opcode.DICT_MERGE: (Code.UNSUPPORTED_KWARGS, "** in a call cannot be compiled: name the arguments"),
     Opcode.DELETE_ATTR: (Code.UNSUPPORTED_DELETE, "attributes cannot be deleted in compiled code"),
     Opcode.DELETE_GLOBAL: (Code.UNSUPPORTED_DELETE, "a global cannot be deleted in compiled code"),
     Opcode.MATCH_SEQUENCE: (Code.UNSUPPORTED_MATCH, "a match statement with sequence patterns cannot be compiled"),
@@ -417,6 +434,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.BUILD_TUPLE: lambda w, n: w.push(Tup(w._take(n))),  # type: ignore[arg-type]
     Opcode.BUILD_LIST: lambda w, n: w.push(ListDisplay(w._take(n), w.loop_depth)),  # type: ignore[arg-type]
     Opcode.BUILD_MAP: _W._build_map,
+    Opcode.DICT_MERGE: _W._dict_merge,
     Opcode.BUILD_CONST_MAP: _W._build_const_map,
     Opcode.BUILD_STRING: _W._build_string,
     Opcode.CONVERT: _W._convert,

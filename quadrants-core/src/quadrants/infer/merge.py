@@ -6,7 +6,7 @@ result. Types that do not unify give a `ConflictType`, which is an error only wh
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from quadrants.infer.values import (
@@ -31,12 +31,14 @@ from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.types import (
     ArrayType,
+    FormatType,
     LiteralType,
     NamedTupleType,
     NoneType,
     OptionalType,
     Scalar,
     SliceType,
+    StrType,
     TupleType,
     Type,
 )
@@ -74,6 +76,17 @@ def join_types(a: Type, b: Type) -> Type:
     if type(a) is type(b):
         return _JOIN.get(type(a), _conflict)(a, b)
     return _conflict(a, b)
+
+
+def conflict_hint(kinds: Iterable[Type], otherwise: str) -> str:
+    """What to do about types that do not unify."""
+    if all(
+        isinstance(k, (StrType, FormatType)) or (isinstance(k, LiteralType) and isinstance(k.value, str)) for k in kinds
+    ):
+        return (
+            "Compiled code cannot choose between texts: use numbers or members of an IntEnum, and name them in Python."
+        )
+    return otherwise
 
 
 def _conflict(a: Type, b: Type) -> Type:

@@ -11,8 +11,9 @@ import types as pytypes
 import numpy as np
 
 from quadrants.diagnostics import Code, CompileError, SourceLocation
-from quadrants.infer.emitter import fail
+from quadrants.infer.emitter import fail, suggestion
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
+from quadrants.infer.merge import conflict_hint
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -29,6 +30,7 @@ from quadrants.ir import Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.types import LiteralType, Type
 from quadrants.types.dtypes import scalar_of
+from quadrants.types.objects import attribute_place, changes_unnoticed
 
 
 class _Self:
@@ -124,6 +126,25 @@ class ScopeWalk(ControlWalk):
             return self._dependent(Dependency(vars(module), name, None, value), f"{module.__name__}.{name}")
         return self.from_python(value, f"{module.__name__}.{name}")
 
+    def from_attribute(self, owner: object, name: str, value: object) -> Abstract:
+        """An attribute of a class or of an object; those of a program may be other ones later."""
+        label = f"{getattr(owner, '__qualname__', type(owner).__qualname__)}.{name}"
+        found = None if self.ref.internal else attribute_place(owner, name)
+        if found is None:
+            return self.from_python(value, label)
+        namespace, raw = found
+        if changes_unnoticed(owner, namespace, raw):
+            fail(
+                Code.UNSUPPORTED_CONSTANT,
+                f"the attribute '{name}' of an object of the class {type(owner).__qualname__} may change unnoticed",
+                hint="Pass its value as an argument, or use a named tuple.",
+            )
+        dependency = Dependency(namespace, name, None, raw)
+        if raw is value:
+            return self._dependent(dependency, label)
+        self.engine.depend(dependency)
+        return self.from_python(value, label)
+
     # facts about optionals
 
     def note_presence(self, test: Value, optional: Abstract, present: bool, exact: bool) -> None:
@@ -143,7 +164,7 @@ class ScopeWalk(ControlWalk):
                 Code.CANNOT_UNIFY,
                 f"'{name}' has different types on the paths that lead here",
                 types=[(f"{name} (one way)", kind) for kind in value.kinds],
-                hint="Give every path the same type, or use two names.",
+                hint=conflict_hint(value.kinds, "Give every path the same type, or use two names."),
             )
         return value
 
@@ -219,7 +240,8 @@ class ScopeWalk(ControlWalk):
         builtins = namespace.get("__builtins__", {})
         table = vars(builtins) if isinstance(builtins, pytypes.ModuleType) else builtins
         if not isinstance(table, dict) or name not in table:
-            fail(Code.UNDEFINED_NAME, f"name '{name}' is not defined")
+            known = (*self.ref.code.co_varnames, *self.ref.code.co_freevars, *namespace)
+            fail(Code.UNDEFINED_NAME, f"name '{name}' is not defined", hint=suggestion(name, known))
         self.push(Const(table[name]))
 
     def cell_value(self, name: str) -> Abstract | None:

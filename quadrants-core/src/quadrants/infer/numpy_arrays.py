@@ -13,12 +13,15 @@ import numpy as np
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, convert, elementwise, indexing, sequences
 from quadrants.infer.builtins import Builtin
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Sequence_, Tup
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type, suggestion
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Sequence_, Text, Tup
 from quadrants.ir import Value
-from quadrants.types import F64, I64, ArrayType, Scalar
+from quadrants.types import F64, I64, PYINT, ArrayType, FormatHole, FormatType, Scalar
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.promotion import weak_version
+
+#: The message about a shape of more dimensions does not say it.
+_MOST_DIMS_IN_TEXT = 8
 
 Args = tuple[Abstract, ...]
 Keywords = dict[str, Abstract]
@@ -33,7 +36,8 @@ def arguments(
     bound = dict(zip(parameters, args))
     for key, value in keywords.items():
         if key not in parameters:
-            fail(Code.BAD_ARGUMENTS, f"{name}() got an unexpected keyword argument '{key}'")
+            hint = suggestion(key, parameters)
+            fail(Code.BAD_ARGUMENTS, f"{name}() got an unexpected keyword argument '{key}'", hint=hint)
         if key in bound:
             fail(Code.BAD_ARGUMENTS, f"{name}() got multiple values for argument '{key}'")
         bound[key] = value
@@ -132,6 +136,18 @@ def copy(w: Emitter, value: Arr, order: str = "C") -> Arr:
     return result
 
 
+def _reshape_text(total: Value, dims: list[Value]) -> Abstract:
+    """The message for sizes that differ."""
+    if len(dims) > _MOST_DIMS_IN_TEXT:
+        return Const("cannot reshape array: the sizes differ")
+    number = FormatHole(PYINT)
+    parts: list[str | FormatHole] = ["cannot reshape array of size ", number, " into shape ("]
+    for position, _ in enumerate(dims):
+        parts += [number] if position == 0 else [",", number]
+    parts.append(",)" if len(dims) == 1 else ")")
+    return Text(FormatType(tuple(parts)), (total, *dims))
+
+
 def reshape(w: Emitter, value: Arr, dims: list[Value], shape: list[Abstract]) -> Arr:
     """The array with another shape: a view of a C-contiguous array, else of a copy. One dimension may be -1."""
     v = w.b.value
@@ -140,7 +156,7 @@ def reshape(w: Emitter, value: Arr, dims: list[Value], shape: list[Abstract]) ->
     product = w.b.i64(1)
     for dim in dims:
         product = v("mul", product, dim)
-    w.check(v("cmp", product, total, pred="eq"), ValueError, "cannot reshape array: the sizes differ")
+    w.check(v("cmp", product, total, pred="eq"), ValueError, _reshape_text(total, dims))
     if value.array.layout != "C":
         value = copy(w, value)
     strides: list[Value] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants.diagnostics import Code
-from quadrants.infer import elementwise, indexing, scalars
+from quadrants.infer import elementwise, indexing, scalars, special
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.values import (
@@ -29,6 +29,10 @@ from quadrants.types import EXC, PYBOOL, FormatHole, FormatType
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol y`."""
     x, y = w.unwrap(x), w.unwrap(y)
+    if isinstance(x, Tup) or isinstance(y, Tup):
+        special_result = special.binary(w, symbol, x, y)
+        if special_result is not None:
+            return special_result
     if symbol == "@" and (scalar_type(x) is None or scalar_type(y) is None):
         return w.call_library("products:matmul", x, y)
     if isinstance(x, Arr) or isinstance(y, Arr):
@@ -54,7 +58,7 @@ def inplace(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     x, y = w.unwrap(x), w.unwrap(y)
     if isinstance(x, Arr) and symbol != "@":
         return elementwise.inplace(w, symbol, x, _as_array(w, y))
-    return binary(w, symbol, x, y)
+    return special.inplace(w, symbol, x, y) or binary(w, symbol, x, y)
 
 
 def _as_array(w: Emitter, value: Abstract) -> Abstract:
@@ -168,6 +172,10 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     if none is not None:
         return none
     x, y = w.unwrap(x), w.unwrap(y)
+    if isinstance(x, Tup) or isinstance(y, Tup):
+        special_result = special.compare(w, symbol, x, y)
+        if special_result is not None:
+            return special_result
     if isinstance(x, Arr) or isinstance(y, Arr):
         return elementwise.binary(w, symbol, _as_array(w, x), _as_array(w, y))
     if scalar_type(x) is not None and scalar_type(y) is not None:
@@ -256,7 +264,10 @@ def contains(w: Emitter, item: Abstract, container: Abstract, invert: bool) -> A
     """`item in container`."""
     found: Abstract
     container = w.unwrap(container)
-    if isinstance(container, (Tup, ListDisplay)):
+    answer = special.call(w, "__contains__", container, item)
+    if answer is not None:
+        found = unary(w, "bool", answer)
+    elif isinstance(container, (Tup, ListDisplay)):
         found = Const(False)
         for other in container.items:
             found = _logical(w, "or", found, _as_bool(w, compare(w, "==", item, other)))
@@ -282,7 +293,8 @@ def truth(w: Emitter, value: Abstract) -> Value | bool:
     if isinstance(value, Const):
         return bool(value.value)
     if isinstance(value, (Tup, ListDisplay)):
-        return bool(value.items)
+        answer = special.call(w, "__bool__", value)
+        return bool(value.items) if answer is None else truth(w, answer)
     if isinstance(value, Opt):
         return _optional_truth(w, value)
     if isinstance(value, Num):
@@ -335,6 +347,9 @@ def unary(w: Emitter, symbol: str, value: Abstract) -> Abstract:
     value = w.unwrap(value)
     if isinstance(value, Arr):
         return elementwise.unary(w, symbol, value)
+    found = special.unary(w, symbol, value)
+    if found is not None:
+        return found
     if scalar_type(value) is None:
         fail(Code.BAD_OPERAND, f"bad operand type for unary {symbol}: {describe(value)}")
     return scalars.unary(w, symbol, value)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from quadrants.bytecode import nodes
 from quadrants.diagnostics import Code
-from quadrants.infer import indexing, scalars
+from quadrants.infer import indexing, scalars, special
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import convert, join_types
 from quadrants.infer.values import (
@@ -82,7 +82,7 @@ def length(w: Emitter, value: Abstract) -> Abstract:
     """`len(value)`."""
     value = w.unwrap(value)
     if isinstance(value, (Tup, ListDisplay)):
-        return Const(len(value.items))
+        return special.call(w, "__len__", value) or Const(len(value.items))
     if isinstance(value, Const) and hasattr(value.value, "__len__") and not isinstance(value.value, type):
         return Const(len(value.value))
     if isinstance(value, Arr):
@@ -198,8 +198,7 @@ def get_item(
     """`sequence[index]` of a tuple or list display."""
     if isinstance(index, Const) and isinstance(index.value, int):
         if not -len(items) <= index.value < len(items):
-            w.check(w.b.bool(False), IndexError, f"{kind} index out of range")
-            return items[0] if items else Const(0)
+            w.fails(IndexError, f"{kind} index out of range")
         return items[index.value]
     if isinstance(index, SliceValue):
         bounds = [part.value if isinstance(part, Const) else ... for part in (index.start, index.stop, index.step)]
