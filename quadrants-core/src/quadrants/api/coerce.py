@@ -97,7 +97,19 @@ def _from_torch(value: Any, where: str) -> np.ndarray:
     try:
         return value.numpy()
     except (RuntimeError, TypeError, ValueError) as problem:
-        raise unsupported(value, where, f"cannot be shared: {problem}") from None
+        hint = next((hint for word, hint in _TENSOR_HINTS.items() if word in str(problem)), "")
+        raise unsupported(value, where, f"cannot be shared: {problem}", hint) from None
+
+
+#: What to pass instead of a tensor, by a word of PyTorch's message.
+_TENSOR_HINTS = {
+    "grad": "pass value.detach()",
+    "conjugate": "pass value.resolve_conj()",
+    "negative": "pass value.resolve_neg()",
+    "ScalarType": "NumPy has no such elements: pass value.float(), which makes a copy",
+    "layout": "pass value.to_dense()",
+    "device": "pass value.cpu(), which makes a copy",
+}
 
 
 def _from_dlpack(value: Any, where: str) -> np.ndarray:
