@@ -18,14 +18,21 @@ from .rules import Flow
 _ITEM_OPS = frozenset(
     {Opcode.UNPACK, Opcode.UNPACK_EX, Opcode.STORE_LOCAL, Opcode.STORE_DEREF, Opcode.SWAP, Opcode.COPY}
 )
-_CHANGES = frozenset({Opcode.STORE_LOCAL, Opcode.DELETE_LOCAL, Opcode.LOAD_LOCAL_OR_UNDEF})
+_CHANGES = frozenset(
+    {
+        *(Opcode.STORE_LOCAL, Opcode.DELETE_LOCAL, Opcode.LOAD_LOCAL_OR_UNDEF),
+        *(Opcode.STORE_DEREF, Opcode.DELETE_DEREF),
+    }
+)
 
 
 class Locals:
-    """Bit masks over the local slots of one function, and what its operations do to them."""
+    """Bit masks over the variables of one function, and what its operations do to them. Cells and free variables (`always`)
+    count as live everywhere, since functions made inside read them.
+    """
 
     def __init__(self, graph: Graph, slots: tuple[str, ...], always: frozenset[str]) -> None:
-        self.bit = {name: 1 << i for i, name in enumerate(slots)}
+        self.bit = {name: 1 << i for i, name in enumerate((*slots, *sorted(always.difference(slots))))}
         self.always = always
         self.sets: dict[int, frozenset[str]] = {}
         self.saved = 0  # variables of inlined comprehensions
@@ -68,7 +75,7 @@ class Locals:
         return live
 
     def changed(self, insts: list[Inst]) -> int:
-        """The locals that some operations store or delete."""
+        """The variables that some operations store or delete."""
         mask = 0
         for inst in insts:
             if inst.op in _CHANGES:
