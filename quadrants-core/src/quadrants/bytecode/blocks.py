@@ -40,6 +40,9 @@ class Block:
     around: int = -1
     test_raises: bool = True
 
+    def is_empty_jump(self) -> bool:
+        return not self.insts and self.flow is Flow.JUMP
+
     def can_raise(self) -> bool:
         """Whether an exception can leave the block (for its handler)."""
         if self.flow not in (Flow.JUMP, Flow.RETURN) and (self.flow is not Flow.BRANCH or self.test_raises):

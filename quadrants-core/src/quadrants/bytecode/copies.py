@@ -1,4 +1,4 @@
-"""Undoes the copying of code: CPython copies the test of a `while` loop to the loop's end, and short `return`s to where
+"""Undoes the copying of code: CPython copies the test of a `while` loop to the loop's end, and a short `return` or `raise` to where
 control comes from; here the copies become one again.
 
 Takes and gives blocks. Two blocks end in copies if their last instructions have the same source range, the same
@@ -22,7 +22,7 @@ def merge_copies(blocks: list[Block]) -> list[Block]:
     """Merges all copies; blocks that nothing leads to any more stay in the list."""
     groups: defaultdict[tuple[object, ...], list[int]] = defaultdict(list)
     for i, block in enumerate(blocks):
-        if block.flow is Flow.BRANCH or block.flow is Flow.RETURN:
+        if block.flow in (Flow.BRANCH, Flow.RETURN, Flow.RAISE):
             if block.loc.line is not None:
                 groups[block.flow, *_range(block.loc)].append(i)
     candidates = [group for group in groups.values() if len(group) > 1]
@@ -57,7 +57,7 @@ def _merge_group(blocks: list[Block], group: list[int]) -> bool:
 
 
 def _same_ways_out(blocks: list[Block], a: Block, b: Block) -> bool:
-    if (a.handler, a.depth) != (b.handler, b.depth):
+    if (a.handler, a.depth, a.argc) != (b.handler, b.depth, b.argc):
         return False
     return all(_same(blocks, p, q, 8) for p, q in zip(a.succs, b.succs))
 
@@ -85,9 +85,9 @@ def _equal(x: Inst, y: Inst, exact: bool) -> bool:
 
 def _common_end(a: Block, b: Block) -> int:
     """How many operations at the end the two blocks share, from a point on from where they take nothing off the stack."""
-    exact = a.flow is Flow.RETURN
+    exact = a.flow is not Flow.BRANCH
     best = 0
-    needed = 1  # values that the operations looked at so far take from below
+    needed = a.argc if a.flow is Flow.RAISE else 1  # values that the operations looked at so far take from below
     for n, (x, y) in enumerate(zip(reversed(a.insts), reversed(b.insts)), 1):
         if not _equal(x, y, True) or (exact and _range(x.loc) != _range(y.loc)):
             break

@@ -63,16 +63,16 @@ def _leave_inner_loops_first(graph: Graph) -> bool:
     """Where a loop inside another is left right to the outer one's next iteration, puts an empty block on the way, so that
     the inner loop is left to just behind it and only then the outer one continues. Whether there was such a place."""
     blocks, loops = graph.blocks, graph.loops
+    once = [i for i, block in enumerate(blocks) if block.flow is Flow.FOR and i not in loops]
     found = False
     for header, nodes in loops.items():
-        inner = sorted((h for h in loops if h != header and nodes >> h & 1), key=lambda h: -loops[h].bit_count())
+        inner = [h for h in sorted([*loops, *once]) if h != header and nodes >> h & 1]  # outer ones first
         ways: dict[int, int] = {}
         for latch in graph.preds[header] if inner else ():
             # What an inner header dominates counts too: the handlers of a loop are placed inside it, and may leave it.
             around = next((h for h in inner if graph.dominates(h, latch)), None)
             block = blocks[latch]
-            is_way = not block.insts and block.flow is Flow.JUMP
-            if latch < header or around is None or is_way or header not in block.succs:
+            if latch < header or around is None or block.is_empty_jump() or header not in block.succs:
                 continue
             if around not in ways:
                 ways[around] = len(blocks)
@@ -88,7 +88,7 @@ def _thread(blocks: list[Block]) -> list[Block]:
     for i in range(len(blocks)):
         seen = {i}
         j = i
-        while not blocks[j].insts and blocks[j].flow is Flow.JUMP and blocks[j].succs[0] not in seen:
+        while blocks[j].is_empty_jump() and blocks[j].succs[0] not in seen:
             j = blocks[j].succs[0]
             seen.add(j)
         goal[i] = j

@@ -152,7 +152,7 @@ def _regions(graph: Graph, chains: list[tuple[int, ...]]) -> list[Region]:
     """All loops and ranges, grown until any two are disjoint or nested."""
     loops = [Region(header, nodes, True) for header, nodes in graph.loops.items()]
     ranges = _protected(graph, chains)
-    regions = loops + list(ranges.values())
+    regions = loops + _single_rounds(graph) + list(ranges.values())
     if not ranges:
         return regions
     if loops:
@@ -173,6 +173,24 @@ def _regions(graph: Graph, chains: list[tuple[int, ...]]) -> list[Region]:
                     loop.nodes |= inner.nodes
                     changed = True
     return regions
+
+
+def _single_rounds(graph: Graph) -> list[Region]:
+    """The bodies of `for` loops inside another loop that never get to a second item, so that they are no natural loops.
+    The empty block on the way to the next round of the outer loop is outside."""
+    out = []
+    for header, block in enumerate(graph.blocks):
+        around = [nodes for nodes in graph.loops.values() if nodes >> header & 1]
+        if block.flow is not Flow.FOR or header in graph.loops or not around:
+            continue
+        body, nodes, outer = block.succs[0], 1 << header, min(around, key=int.bit_count)
+        if graph.idom[body] != header:
+            continue
+        for node in range(body, len(graph.blocks)):
+            if outer >> node & 1 and not graph.blocks[node].is_empty_jump() and graph.dominates(body, node):
+                nodes |= 1 << node
+        out.append(Region(header, nodes, False))
+    return out
 
 
 def _cover_whole_loops(graph: Graph, loops: list[Region], ranges: list[Region]) -> None:
