@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
-from differential.generate import Choices, Program
+from differential.expressions import Choices, Program
 
 T = TypeVar("T")
 DTYPES = ("float64", "float64", "float32", "int64", "int64", "int32", "uint8", "bool")

@@ -144,6 +144,9 @@ def same_numbers(a: np.ndarray, b: np.ndarray, exact: bool) -> bool:
     if a.dtype.kind in "biu":
         return bool(np.array_equal(a, b))
     if a.dtype.kind == "c":
+        # Where an operation overflows, which part is infinite and which is nan differs among NumPy's own loops.
+        finite = np.isfinite(a) | np.isfinite(b)
+        a, b = np.where(finite, a, 0), np.where(finite, b, 0)
         return same_numbers(a.real, b.real, exact) and same_numbers(a.imag, b.imag, exact)
     if exact:
         return bool(np.array_equal(a, b, equal_nan=True))

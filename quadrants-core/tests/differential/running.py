@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from differential.generate import Program
+from differential.expressions import Program
 from differential.outcome import run, same_outcome, show, wraps
 
 import quadrants

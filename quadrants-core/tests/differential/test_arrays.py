@@ -108,7 +108,7 @@ MASKS = {
     "lambda a: a[(a > 2) & ~(a > 7)]": [(TABLE,)],
     "lambda a, m: a[m]": [
         (WHOLE, WHOLE % 2 == 0), (TABLE, np.array([True, False, True])), (WHOLE, np.ones(9, bool)),
-        (CUBE, np.array([[True, False, True], [False, False, True]])), (EMPTY, np.zeros(0, bool)),
+        (CUBE, np.array([[True, False, True], [False, False, True]])), (WHOLE, np.zeros(0, bool)), (TABLE, np.zeros((3, 0), bool)), (EMPTY, np.zeros(0, bool)),
     ],
     "lambda a, m: (a[m, 1], a[m, 1:], a[m, ::-2])": [(TABLE, np.array([True, False, True]))],
     "lambda a, m: (a[:, m], a[1, m])": [(TABLE, np.array([True, False, True, True]))],

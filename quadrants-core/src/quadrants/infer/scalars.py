@@ -43,6 +43,8 @@ FOLD: dict[str, Callable[..., object]] = {
 }
 UNARY_FOLD: dict[str, Callable[..., object]] = {"-": operator.neg, "+": operator.pos, "~": operator.invert}
 _PREDICATE = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
+#: What Python says of zero to a negative power, of integers too.
+_POLE = "0.0 cannot be raised to a negative power"
 #: Literal exponents up to this become multiplications.
 MAX_UNROLLED_EXPONENT = 16
 
@@ -308,11 +310,14 @@ def _integer_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponen
             w.check(w.b.bool(False), ValueError, "Integers to negative integer powers are not allowed.")
         elif exponent <= MAX_UNROLLED_EXPONENT:
             return _multiply_out(w, Num(result, w.cast(x, result)), exponent, result)
-    power = Num(result, w.cast(y, result))
+    power, base = Num(result, w.cast(y, result)), Num(result, w.cast(x, result))
     if result.is_signed:
-        nonnegative = w.b.value("cmp", power.value, w.b.const(0, result.machine), pred="ge")
+        zero = w.b.const(0, result.machine)
+        nonnegative = w.b.value("cmp", power.value, zero, pred="ge")
+        if result.weak:
+            nonzero = w.b.value("cmp", base.value, zero, pred="ne")
+            w.check(w.b.value("or", nonnegative, nonzero), ZeroDivisionError, _POLE)
         w.check(nonnegative, ValueError, "Integers to negative integer powers are not allowed.")
-    base = Num(result, w.cast(x, result))
     if result.weak:
         return w.call_library("scalars:int_pow", base, power)
     return w.call_library("scalars:sized_int_pow", base, power, Num(result, w.b.const(1, result)))
@@ -341,7 +346,7 @@ def _check_python_power(w: Emitter, base: Value, power: Value, value: Value) -> 
     zero, infinity = w.b.f64(0.0), w.b.f64(float("inf"))
     v = w.b.value
     pole = v("and", v("cmp", base, zero, pred="eq"), v("cmp", power, zero, pred="lt"))
-    w.check(v("not", pole), ZeroDivisionError, "0.0 cannot be raised to a negative power")
+    w.check(v("not", pole), ZeroDivisionError, _POLE)
     finite = v("and", *(v("cmp", v("abs", operand), infinity, pred="lt") for operand in (base, power)))
     real = v("or", v("not", finite), v("cmp", value, value, pred="eq"))
     w.check(real, ValueError, "a negative number to a fractional power is complex: write complex(x) ** y")

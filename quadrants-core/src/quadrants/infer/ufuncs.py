@@ -17,7 +17,7 @@ from quadrants.infer import elementwise, operators, scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Tup
 from quadrants.ir import Value
-from quadrants.types import BOOL, F16, F32, F64, I8, U8, Scalar
+from quadrants.types import BOOL, F16, F32, F64, I8, I32, U8, Scalar
 from quadrants.types.promotion import promote
 
 Body = Callable[..., Abstract]
@@ -63,8 +63,27 @@ def _complex_call(name: str, complex_name: str | None) -> Callable[[Emitter, Abs
     return lambda w, x: w.call_library("elementwise:apply", Const(function), x)
 
 
+def _rint(w: Emitter, x: Abstract) -> Abstract:
+    """Integers become floats; complex numbers round part by part."""
+    to = float_of(_scalar(x))
+    if not to.is_complex:
+        return Num(to, w.b.value("math.rint", w.cast(x, to)))
+    rounded = [w.b.value("math.rint", part) for part in scalars.parts(w, x, to.part)]
+    return Num(to, w.b.value("complex", *rounded))
+
+
+def _square(w: Emitter, x: Abstract) -> Abstract:
+    x = _as_number(w, x)
+    return scalars.binary(w, "*", x, x)
+
+
+def _as_number(w: Emitter, x: Abstract) -> Abstract:
+    """Booleans as int8, which is NumPy's smallest number."""
+    return Num(I8, w.cast(x, I8)) if _scalar(x).is_bool else x
+
+
 def _rounding(name: str) -> Body:
-    """floor, ceil, trunc, rint: integers stay as they are."""
+    """floor, ceil, trunc: integers stay as they are."""
 
     def body(w: Emitter, x: Abstract) -> Abstract:
         scalar = _scalar(x)
@@ -136,8 +155,10 @@ def _sign(w: Emitter, x: Abstract) -> Abstract:
     scalar = _scalar(x).machine
     value = w.num(x).value
     v = w.b.value
-    if scalar.is_complex or scalar.is_bool:
-        fail(Code.BAD_OPERAND, f"np.sign does not take {scalar}")
+    if scalar.is_bool:
+        fail(Code.BAD_OPERAND, "np.sign does not take Booleans")
+    if scalar.is_complex:
+        return _sign_complex(w, x, scalar)
     one, zero = w.b.const(1, scalar), w.b.const(0, scalar)
     positive = v("select", v("cmp", value, zero, pred="gt"), one, zero)
     if not scalar.is_signed and not scalar.is_float:
@@ -146,6 +167,15 @@ def _sign(w: Emitter, x: Abstract) -> Abstract:
     if scalar.is_float:
         result = v("select", v("cmp", value, value, pred="ne"), value, result)
     return Num(scalar, result)
+
+
+def _sign_complex(w: Emitter, x: Abstract, scalar: Scalar) -> Abstract:
+    """The number on the unit circle in its direction; zero of zero."""
+    v, part = w.b.value, scalar.part
+    size = w.cast(_absolute(w, x), part)
+    zero = v("cmp", size, w.b.const(0.0, part), pred="eq")
+    divisor = v("select", zero, w.b.const(1.0, part), size)
+    return Num(scalar, v("complex", *(v("div", p, divisor) for p in scalars.parts(w, x, part))))
 
 
 def _float_class(test: Callable[[Emitter, Value, Scalar], Value], otherwise: bool) -> Body:
@@ -190,10 +220,34 @@ def _conjugate(w: Emitter, x: Abstract) -> Abstract:
     return Num(scalar, w.b.value("complex", real, w.b.value("neg", imag)))
 
 
+def _conjugate_number(w: Emitter, x: Abstract) -> Abstract:
+    return _conjugate(w, _as_number(w, x))
+
+
 def _reciprocal(w: Emitter, x: Abstract) -> Abstract:
-    scalar = _scalar(x)
-    one = Num(scalar.machine, w.cast(Const(1), scalar.machine))
-    return scalars.binary(w, "/" if scalar.is_float or scalar.is_complex else "//", one, x)
+    scalar = _scalar(_as_number(w, x)).machine
+    if scalar.is_complex:
+        return _reciprocal_complex(w, x, scalar)
+    if scalar.is_float:
+        return scalars.binary(w, "/", Num(scalar, w.cast(Const(1), scalar)), x)
+    inverse = Num(F64, w.b.value("div", w.b.const(1.0, F64), w.cast(x, F64)))  # truncated, also below zero
+    result = w.cast(inverse, scalar)
+    if scalar == I32:  # of zero: what the machine makes of infinity
+        zero = w.b.value("cmp", w.cast(x, scalar), w.b.const(0, scalar), pred="eq")
+        result = w.b.value("select", zero, w.b.const(-(2**31), scalar), result)
+    return Num(scalar, result)
+
+
+def _reciprocal_complex(w: Emitter, x: Abstract, scalar: Scalar) -> Abstract:
+    """By the larger part, as NumPy does (Smith's method)."""
+    v = w.b.value
+    real, imag = scalars.parts(w, x, scalar.part)
+    flat = v("cmp", v("abs", imag), v("abs", real), pred="le")
+    large, small = v("select", flat, real, imag), v("select", flat, imag, real)
+    ratio = v("div", small, large)
+    divisor = v("add", large, v("mul", small, ratio))
+    first, second = v("div", w.b.const(1.0, scalar.part), divisor), v("div", ratio, divisor)
+    return Num(scalar, v("complex", v("select", flat, first, second), v("neg", v("select", flat, second, first))))
 
 
 def _fmod(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
@@ -273,7 +327,8 @@ _COMPARISONS = {
 
 _UNARY: dict[str, Body] = {
     **{name: _elementary(*names) for name, names in _ELEMENTARY.items()},
-    **{name: _rounding(name) for name in ("floor", "ceil", "trunc", "rint")},
+    **{name: _rounding(name) for name in ("floor", "ceil", "trunc")},
+    "rint": _rint,
     "fix": _rounding("trunc"),
     "deg2rad": _scaled(math.pi / 180.0),
     "radians": _scaled(math.pi / 180.0),
@@ -285,9 +340,9 @@ _UNARY: dict[str, Body] = {
     "negative": lambda w, x: scalars.unary(w, "-", x),
     "positive": lambda w, x: scalars.unary(w, "+", x),
     "invert": lambda w, x: scalars.unary(w, "~", x),
-    "square": lambda w, x: scalars.binary(w, "*", x, x),
+    "square": _square,
     "reciprocal": _reciprocal,
-    "conjugate": _conjugate,
+    "conjugate": _conjugate_number,
     "isnan": _float_class(_is_nan, False),
     "isinf": _float_class(_is_inf, False),
     "isfinite": _float_class(_is_finite, True),
@@ -339,6 +394,8 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
             args = tuple(rest)
         if len(args) != arity:
             fail(Code.BAD_ARGUMENTS, f"np.{name} takes {arity} argument{'s' if arity > 1 else ''} ({len(args)} given)")
+        if name in _REAL_ONLY:
+            _check_real(w, name, args)
         complex_call = _complex_elementary(w, name, args)
         wide = name in _COMPARISONS or name == "divide"
         result = apply(w, body, args, wide) if complex_call is None else complex_call
@@ -353,6 +410,20 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
         return result
 
     return call
+
+
+#: Functions that have no meaning for complex numbers.
+_REAL_ONLY = frozenset(
+    "floor ceil trunc fix deg2rad radians rad2deg degrees fabs signbit cbrt arctan2 hypot copysign nextafter fmod logaddexp"
+    " heaviside floor_divide remainder left_shift right_shift bitwise_and bitwise_or bitwise_xor invert bitwise_count".split()
+)
+
+
+def _check_real(w: Emitter, name: str, args: tuple[Abstract, ...]) -> None:
+    for value in map(w.unwrap, args):
+        scalar = value.array.dtype if isinstance(value, Arr) else scalar_type(value)
+        if scalar is not None and scalar.is_complex:
+            fail(Code.BAD_OPERAND, f"np.{name} does not take complex numbers", types=[("operand", value.type)])
 
 
 def _complex_elementary(w: Emitter, name: str, args: tuple[Abstract, ...]) -> Abstract | None:

@@ -46,11 +46,18 @@ def lcm_of(x, y):
     return raw.wrap(p // int_gcd(p, q) * q)
 
 
+def check_whole(dtype):
+    if dtype.kind != "i" and dtype.kind != "u":
+        raise TypeError("gcd and lcm take integers of one signedness only")
+
+
 def gcd(x1, x2):
+    check_whole(np.result_type(x1, x2))
     return of_pairs(gcd_of, x1, x2, np.result_type(x1, x2))
 
 
 def lcm(x1, x2):
+    check_whole(np.result_type(x1, x2))
     return of_pairs(lcm_of, x1, x2, np.result_type(x1, x2))
 
 

@@ -31,7 +31,8 @@ def clamped(bound, n, low, high):
 
 def check_mask(a, mask):
     for axis in range(mask.ndim):
-        if a.shape[axis] != mask.shape[axis]:
+        # NumPy lets a mask without elements pass.
+        if a.shape[axis] != mask.shape[axis] and mask.shape[axis] != 0:
             raise IndexError(
                 f"boolean index did not match indexed array along axis {axis}; size of axis is {a.shape[axis]} "
                 f"but size of corresponding boolean axis is {mask.shape[axis]}"
