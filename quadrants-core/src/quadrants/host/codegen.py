@@ -19,6 +19,8 @@ from quadrants.host import llvm
 from quadrants.host.target import Target, architecture, host_target
 from quadrants.lower import vectormath
 
+#: The attribute of functions that are inlined wherever they are called.
+_ALWAYS = " alwaysinline "
 #: The labels of the heads of loops, as `lower` writes them: a module without one needs no loop passes.
 _LOOP = re.compile(r"^(?:for|loop)[0-9]+:", re.MULTILINE)
 
@@ -69,7 +71,7 @@ def compile_ir(text: str, *plain: str, opt_level: int = 3, target: Target | None
     start = time.perf_counter()
     with _parsed(text, target) as module:
         parsed = time.perf_counter()
-        _optimise(module, target, pipeline_for(text, opt_level))
+        _optimise(module, text, target, opt_level)
         _finish(module, text, plain, target)
         optimised = time.perf_counter()
         data = _machine(target, quick=opt_level == 0).emit(module)
@@ -80,7 +82,7 @@ def optimise(text: str, *, opt_level: int = 3, target: Target | None = None) -> 
     """The LLVM IR after LLVM's passes."""
     target = target or host_target()
     with _parsed(text, target) as module:
-        _optimise(module, target, pipeline_for(text, opt_level))
+        _optimise(module, text, target, opt_level)
         return str(module)
 
 
@@ -88,7 +90,7 @@ def assembly(text: str, *plain: str, opt_level: int = 3, target: Target | None =
     """The assembly of the target."""
     target = target or host_target()
     with _parsed(text, target) as module:
-        _optimise(module, target, pipeline_for(text, opt_level))
+        _optimise(module, text, target, opt_level)
         _finish(module, text, plain, target)
         return _machine(target).emit(module, as_object=False).decode("utf-8", "replace")
 
@@ -117,7 +119,11 @@ def _invalid(problem: Exception) -> InternalError:
     return InternalError(Code.INTERNAL, f"the compiler made LLVM IR that is not valid: {problem}")
 
 
-def _optimise(module: llvm.Module, target: Target, pipeline: Pipeline) -> None:
+def _optimise(module: llvm.Module, text: str, target: Target, opt_level: int) -> None:
+    """Run the passes. What must be inlined is inlined first, so that it is optimised once, in its place."""
+    pipeline = pipeline_for(text, opt_level)
+    if pipeline.level and _ALWAYS in text:
+        _machine(target).inline_always(module)
     _machine(target).optimise(module, pipeline.level, pipeline.loops, pipeline.slp)
 
 

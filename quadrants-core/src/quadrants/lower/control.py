@@ -122,7 +122,7 @@ def _for(e: FunctionEmitter, op: Op) -> None:
         cold = bool(op.attr("cold"))
         head.incoming.append(((following, *values), e.block))
         after.incoming.append((values, e.block))
-        note = e.module.nodes.loop(cold, _place(e, op), _in_order(op))
+        note = e.module.nodes.loop(cold, _place(e, op), _in_order(op), bool(op.attr("wide")))
         e.lines.append(f"  br i1 {more}, label %{head.label}, label %{after.label}{note}")
     e.finish_join(head)
     _finish(e, op, after)

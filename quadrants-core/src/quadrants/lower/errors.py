@@ -120,10 +120,10 @@ def _poll(e: FunctionEmitter, op: Op | None) -> None:
     """Ask the interpreter whether a signal came."""
     site = e.module.site(SiteKind.HOST, e.function, op)
     if e.module.options.holds_gil:
-        check = e.module.external("PyErr_CheckSignals", "declare i32 @PyErr_CheckSignals() nounwind")
+        check = e.module.external("PyErr_CheckSignals", "declare i32 @PyErr_CheckSignals() cold nounwind")
         status = e.let(f"call i32 {check}()")
     else:
-        check = e.module.external("qd_poll", "declare i32 @qd_poll(ptr) nounwind")
+        check = e.module.external("qd_poll", "declare i32 @qd_poll(ptr) cold nounwind")
         status = e.let(f"call i32 {check}(ptr %ctx)")
     quiet = e.let(f"icmp eq i32 {status}, 0")
     raise_python_error_in(e, e.branch(quiet, "interrupt"), op, site)

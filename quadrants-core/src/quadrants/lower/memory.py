@@ -186,14 +186,17 @@ def _extent(e: FunctionEmitter, parts: Parts, type: ArrayType) -> tuple[Text, Te
     """The first address, the one behind the last, and whether there is any element ("" if there always is)."""
     data = e.let(f"ptrtoint ptr {parts[0]} to i64")
     low, high, some = "", str(type.dtype.itemsize), ""
+    if type.contiguous:
+        for size in dims(parts, type):
+            high = e.let(f"mul i64 {high}, {size}")
+        return data, e.let(f"add i64 {data}, {high}"), e.let(f"icmp ne i64 {high}, 0") if type.ndim else ""
     for size, step in zip(dims(parts, type), strides(parts, type)):
         last = e.let(f"sub i64 {size}, 1")
         reach = e.let(f"mul i64 {last}, {step}")
-        if not type.contiguous:
-            down = e.let(f"call i64 @llvm.smin.i64(i64 {reach}, i64 0)")
-            low = e.let(f"add i64 {low}, {down}") if low else down
-            reach = e.let(f"call i64 @llvm.smax.i64(i64 {reach}, i64 0)")
-        high = e.let(f"add i64 {high}, {reach}")
+        down = e.let(f"call i64 @llvm.smin.i64(i64 {reach}, i64 0)")
+        low = e.let(f"add i64 {low}, {down}") if low else down
+        up = e.let(f"call i64 @llvm.smax.i64(i64 {reach}, i64 0)")
+        high = e.let(f"add i64 {high}, {up}")
         nonempty = e.let(f"icmp sgt i64 {size}, 0")
         some = e.let(f"and i1 {some}, {nonempty}") if some else nonempty
     begin = e.let(f"add i64 {data}, {low}") if low else data

@@ -6,6 +6,7 @@ without LLVM.
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import islice
 
 from quadrants.ir.core import Function, Module, Region
@@ -20,20 +21,22 @@ from quadrants.lower.errors import guard_stack
 __all__ = ["LowerOptions", "lower_module"]
 
 _LOOPS = ("for", "loop")
-#: A function of more ops is large.
+#: A function of more ops is large; of fewer, tiny.
 _LARGE = 48
+_TINY = 12
 _INLINE = {"always": " alwaysinline", "never": " noinline"}
 
 
 def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered:
     """Lower every function of the module."""
     context = ModuleContext(module, options or LowerOptions(), analyse(module))
+    calls = _calls(module)
     texts = []
     for name, function in module.functions.items():
         if name != module.entry:
-            texts.append(_function(context, function, name))
+            texts.append(_function(context, function, name, calls[name]))
         elif name in context.exceptions.called:  # it calls itself: by value, like the others
-            texts.append(_function(context, function, body_name(name, name)))
+            texts.append(_function(context, function, body_name(name, name), calls[name]))
             texts.append(_entry_wrapper(context, function))
         else:
             texts.append(_entry(context, function))
@@ -45,7 +48,7 @@ def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered
         classes=tuple(context.exceptions.classes),
         entry_symbol=module.entry,
         entry_raises=module.entry in context.exceptions.raising,
-        entry_inlines=_inline(entry, entry=True) != "never",
+        entry_inlines=_inline(entry) != "never",
     )
 
 
@@ -57,24 +60,40 @@ def _names(function: Function, context: ModuleContext) -> list[Parts]:
     ]
 
 
-def _inline(function: Function, entry: bool) -> str:
-    """A function with loops is not inlined if that would gain little: LLVM would optimise it twice, by itself and in place."""
+def _calls(module: Module) -> Counter[str]:
+    """How often each function is called in the text of the module."""
+    ops = (op for function in module.functions.values() for op in function.body.walk())
+    return Counter(str(op.attrs["callee"]) for op in ops if op.name == "call")
+
+
+def _inline(function: Function, calls: int | None = None) -> str:
+    """Whether a function is inlined "always", "never", or as LLVM sees fit (""). `calls`: how often the module calls it; None for
+    the entry.
+
+    A function with loops is not inlined if that would gain little: LLVM would optimise it twice, by itself and in place. What is
+    tiny, or called once, is inlined before everything else: LLVM would do it too, but function by function from the leaves up,
+    optimising the same code anew at each level.
+    """
     inline = function.attrs.get("inline")
-    if inline is None and _has_loop(function.body) and (entry or _is_large(function)):
+    if inline is not None:
+        return str(inline)
+    if _has_loop(function.body) and (calls is None or _has_more(function, _LARGE)):
         return "never"
-    return str(inline)
+    if calls is None or function.attrs.get("recursive"):
+        return ""
+    return "always" if not _has_more(function, _LARGE if calls == 1 else _TINY) else ""
 
 
-def _attributes(function: Function, entry: bool) -> str:
-    return _INLINE.get(_inline(function, entry), "") + " nounwind"
+def _attributes(function: Function, calls: int | None = None) -> str:
+    return _INLINE.get(_inline(function, calls), "") + " nounwind"
 
 
 def _has_loop(region: Region) -> bool:
     return any(op.name in _LOOPS or any(map(_has_loop, op.regions)) for op in region.ops)
 
 
-def _is_large(function: Function) -> bool:
-    return next(islice(function.body.walk(), _LARGE, None), None) is not None
+def _has_more(function: Function, ops: int) -> bool:
+    return next(islice(function.body.walk(), ops, None), None) is not None
 
 
 def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
@@ -98,8 +117,8 @@ def _finish(e: FunctionEmitter, header: str, error: str) -> str:
     return "\n".join((f"{header} {{", "entry:", *e.entry, *e.lines, *e.cold, "}", ""))
 
 
-def _function(context: ModuleContext, function: Function, name: str) -> str:
-    """A function in the form that is called by value."""
+def _function(context: ModuleContext, function: Function, name: str, calls: int) -> str:
+    """A function in the form that is called by value, `calls` times in the module."""
     e = FunctionEmitter(context, function, table.EMITTERS)
     raising = function.name in context.exceptions.raising
     results = all_components(function.result_types)
@@ -107,7 +126,7 @@ def _function(context: ModuleContext, function: Function, name: str) -> str:
     names = _names(function, context)
     _body(e, function, names)
     text = result_text(function.result_types, raising)
-    header = f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(function, entry=False)}"
+    header = f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(function, calls)}"
     return _finish(e, header, text)
 
 
@@ -128,8 +147,8 @@ def _store_results(e: FunctionEmitter, results: tuple[str, ...], outs: list[Text
 def _entry_header(function: Function, names: list[Parts], outs: list[Text]) -> str:
     """Not to be inlined, it may be in another module than what calls it."""
     params = ", ".join((param_list(function, names), *(f"ptr noalias noundef {out}" for out in outs)))
-    linkage = "hidden" if _inline(function, entry=True) == "never" else "internal"
-    return f"define {linkage} i32 {symbol(function.name)}({params}){_attributes(function, entry=True)}"
+    linkage = "hidden" if _inline(function) == "never" else "internal"
+    return f"define {linkage} i32 {symbol(function.name)}({params}){_attributes(function)}"
 
 
 def _entry(context: ModuleContext, function: Function) -> str:

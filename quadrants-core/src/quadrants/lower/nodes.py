@@ -30,6 +30,7 @@ class Nodes:
     lines: list[str] = field(default_factory=list)
     _next: int = _FIRST
     _loop: int = -1
+    _wide: int = -1
     _cold: tuple[int, ...] = ()
     _domain: int = -1
 
@@ -42,10 +43,10 @@ class Nodes:
         """Say what a node is."""
         self.lines.append(f"!{number} = {text}")
 
-    def loop(self, cold: bool = False, place: str = "", in_order: bool = False) -> str:
+    def loop(self, cold: bool = False, place: str = "", in_order: bool = False, wide: bool = False) -> str:
         """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. One that may be vectorised
         is not unrolled by a run-time count: that would be done to its left-over turns, at a cost in compile time only.
-        `place` names the loop for reports; LLVM keeps it on what it makes of the loop."""
+        A wide one takes one vector a turn. `place` names the loop for reports; LLVM keeps it on what it makes of the loop."""
         if self._loop < 0:
             self._loop = self.new()
             self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
@@ -55,6 +56,11 @@ class Nodes:
             self.define(self._cold[1], '!{!"llvm.loop.unroll.disable"}')
         number = self.new()
         kept = [number, *(self._cold if cold else () if in_order else (self._loop,))]
+        if wide and not cold:
+            if self._wide < 0:
+                self._wide = self.new()
+                self.define(self._wide, '!{!"llvm.loop.interleave.count", i32 1}')
+            kept.append(self._wide)
         if place and not cold:
             kept.append(self.new())
             self.define(kept[-1], f'!{{!"quadrants.loop", !"{place}"}}')

@@ -2,8 +2,8 @@
 
 Takes and gives QIR. Legal where both branches only compute: pure ops that may run whatever the condition is (no promise
 such as `nowrap` is kept), scalar results, no jumps. Done where the branches together cost less than a branch that is
-guessed wrong. A sum that is only updated under a condition becomes an unconditional sum of the amount or of the neutral
-element, which is exact: `-0.0` for floats.
+guessed wrong. A sum or product that is only updated under a condition becomes an unconditional one of the amount or of the
+neutral element, which is exact: `-0.0` for sums of floats. So no selection is in the chain from one turn of a loop to the next.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from quadrants.passes.structure import is_pure
 from quadrants.types import Scalar
 
 _MAX_COST = 6
-#: Ops that are worth a branch around them.
+#: Ops that are worth a branch around them. (A division of floats is not: LLVM would remove the branch again.)
 _COSTLY = frozenset({"div", "rem", "floordiv", "mod"})
+#: What changes nothing: the integer and the float.
+_NEUTRAL = {"add": (0, -0.0), "sub": (0, 0.0), "mul": (1, 1.0), "div": (1, 1.0)}
 _PROMISES = ("nowrap", "nonzero")
 
 
@@ -55,9 +57,12 @@ def is_convertible(op: Op) -> bool:
         if end is None or end.name != "yield":
             return False
         for inner in region.ops[:-1]:
-            if not is_pure(inner) or inner.name in _COSTLY or inner.name.startswith("math.") or inner.name == "view":
+            float_div = inner.name == "div" and isinstance(inner.result.type, Scalar) and inner.result.type.is_float
+            if not is_pure(inner) or (inner.name in _COSTLY and not float_div):
                 return False
-            cost += inner.name != "const"
+            if inner.name.startswith("math.") or inner.name == "view":
+                return False
+            cost += (inner.name != "const") + float_div
     return cost <= _MAX_COST and all(isinstance(result.type, Scalar) for result in op.results)
 
 
@@ -84,18 +89,21 @@ def _convert(op: Op, out: list[Op], replaced: dict[Value, Value]) -> None:
 def _update(
     op: Op, new: Value, old: Value, makers: dict[Value, Op], out: list[Op], inverted: bool = False
 ) -> Op | None:
-    """`old + amount if condition else old` as `old + (amount if condition else neutral)`."""
+    """`old + amount if condition else old` as `old + (amount if condition else neutral)`; products likewise."""
     made = makers.get(new)
-    if made is None or made.name not in ("add", "sub") or old not in made.operands or old in makers:
+    if made is None or made.name not in _NEUTRAL or old not in made.operands or old in makers:
         return None
-    if made.operands[0] is not old and made.name == "sub":
+    if made.operands[0] is not old and made.name in ("sub", "div"):
         return None
     amount = made.operands[1] if made.operands[0] is old else made.operands[0]
     type = amount.type
     if amount is old or not isinstance(type, Scalar):
         return None
-    zero: int | float = 0 if type.is_integer else (-0.0 if made.name == "add" else 0.0)
-    neutral = Op(OPS["const"], [], [Value(type)], {"value": zero, "type": type}, [], op.loc)
+    whole, real = _NEUTRAL[made.name]
+    if not (type.is_integer or type.is_float) or (made.name == "div" and not type.is_float):
+        return None
+    value: int | float = whole if type.is_integer else real
+    neutral = Op(OPS["const"], [], [Value(type)], {"value": value, "type": type}, [], op.loc)
     sides = [neutral.result, amount] if inverted else [amount, neutral.result]
     chosen = Op(OPS["select"], [op.operands[0], *sides], [Value(type)], {}, [], op.loc)
     out += [neutral, chosen]

@@ -264,7 +264,7 @@ class _Emitter:
             column = region.args[0]
             body(column, b.value("sub", column, first))
             b.op("continue", label=self.label + level)
-        b.op("for", first, end, b.i64(1), regions=[region], label=self.label + level)
+        b.op("for", first, end, b.i64(1), regions=[region], label=self.label + level, wide=True)
 
     def begin(self, b: Builder, column: Value, at: Value, buffers: list[Value]) -> None:
         """What the sums begin with."""

@@ -3,10 +3,10 @@
 Takes QIR after all loop transformations; gives the same with polls. A counter runs through every loop that is a `loop`,
 holds other loops, or calls functions with loops; an innermost `for` inside adds its number of turns. An innermost `for`
 that stands alone is cut into strips instead, with a poll between two strips, so that its own body stays as it was and
-can be vectorised. A cold one is not worth that: it counts; and in a nest of cold loops only the innermost poll, for the
-sake of small code. Loops that are short by their constants are left alone: they are unrolled. Always legal: a poll only
-raises KeyboardInterrupt. Functions that are called as `nothrow` get none, but long ones, with loops in loops, lose that
-promise.
+can be vectorised. A cold one is not worth that: it looks at its index; and in a nest of cold loops only the innermost that
+count poll, for the sake of small code. Loops that are short by their constants are left alone: they are unrolled; so are
+those that end soon by what they do. Always legal: a poll only raises KeyboardInterrupt. Functions that are called as
+`nothrow` get none, but long ones, with loops in loops, lose that promise.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from quadrants._frozen import record
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.passes.context import PassContext
+from quadrants.passes.dwindling import dwindles
 from quadrants.passes.structure import (
     LOOPS,
     SHORT,
@@ -131,15 +132,21 @@ class _Poller:
                 inside |= self.measure(nested)
             if op.name == "call" and op.attrs["callee"] in self.looping:
                 inside = True
-            if op.name in LOOPS and (inside or op.name == "loop" or self.turns(op) > _SHORT):
+            if op.name in LOOPS and (inside or self.may_be_long(op)):
                 self.real.add(op)
-                if inside or op.name == "loop" or op.attrs.get("cold"):
+                if inside or op.name == "loop":
                     self.counted.add(op)
                 inside = True
             elif inside and op.regions:
                 self.counted.add(op)
             long = long or inside
         return long
+
+    def may_be_long(self, op: Op) -> bool:
+        """Whether a loop by itself may take many turns."""
+        if op.name == "loop":
+            return not dwindles(op, self.constants)
+        return self.turns(op) > _SHORT
 
     def turns(self, op: Op) -> int:
         """How many turns a `for` takes, if its bounds are constants; else very many."""
@@ -250,38 +257,70 @@ class _Poller:
         return following
 
     def strip(self, op: Op) -> None:
-        """Cut a loop that stands alone into strips, with a poll in front of all but the first."""
+        """Cut a loop that stands alone into strips, with a poll between two of them; a cold one polls by its index."""
         start, stop, step = op.operands[:3]
         by = self.constants.get(step)
-        if self.function.scope.internal or by is None or abs(by) > _MAX_STEP or self.turns(op) <= STRIP:
-            self.builder.region.ops.append(op)
-            return
         b = self.builder
-        inits = op.operands[3:]
+        if self.function.scope.internal or by is None or abs(by) > _MAX_STEP or self.turns(op) <= STRIP:
+            b.region.ops.append(op)
+            return
+        if op.attrs.get("cold") and abs(by) == 1:
+            self.by_index(op.regions[0], op)
+            b.region.ops.append(op)
+            return
+        results, inits = op.results, op.operands[3:]
+        strips = self.strips(op, by)
+        regions = (Region(), Region())
+        with b.into(regions[0]):
+            types = tuple(value.type for value in results)
+            b.op(
+                "yield", *b.op("loop", start, *inits, regions=[strips[0]], label=strips[1], result_types=types).results
+            )
+        with b.into(regions[1]):
+            b.op("yield", *inits)
+        some = b.value("cmp", start, stop, pred="lt" if by > 0 else "gt")
+        b.op("if", some, regions=regions).results = results
+
+    def strips(self, op: Op, by: int) -> tuple[Region, object]:
+        """The body of the loop over strips, around the loop itself, and its label."""
+        stop, step = op.operands[1:3]
+        b = self.builder
         outer_label, label = op.attrs["label"], self.label
         self.label += 1
-        strips = region_with_args(value.type for value in op.regions[0].args)
-        with b.into(strips):
-            first = strips.args[0]
-            later = (Region(), Region())
-            with b.into(later[0]):
-                b.op("poll")
-                b.op("yield")
-            with b.into(later[1]):
-                b.op("yield")
-            b.op("if", b.value("cmp", first, start, pred="ne"), regions=later)
-            ends = (stop, first) if by > 0 else (first, stop)
-            left = b.value("cast", b.value("sub", *ends), type=U64)  # up to 2^64 - 1
+        for inner in op.regions[0].walk():
+            if inner.name == "continue" and inner.attrs["label"] == outer_label:
+                inner.attrs["label"] = label
+        body = region_with_args(value.type for value in op.regions[0].args)
+        with b.into(body):
+            first, *carried = body.args
+            left = b.value("cast", b.value("sub", *((stop, first) if by > 0 else (first, stop))), type=U64)
             length = b.value("cast", b.value("min", left, b.const(abs(by) * STRIP, U64)), type=I64)
             end = b.value("add" if by > 0 else "sub", first, length)
-            for inner in op.regions[0].walk():
-                if inner.name == "continue" and inner.attrs["label"] == outer_label:
-                    inner.attrs["label"] = label
-            results = op.results
             op.attrs["label"] = label
-            op.operands[:] = [first, end, step, *strips.args[1:]]
-            op.results = [Value(result.type, result.hint) for result in results]
+            op.operands[:] = [first, end, step, *carried]
+            op.results = [Value(result.type, result.hint) for result in op.results]
             b.region.ops.append(op)
-            b.op("continue", *op.results, label=outer_label)
-        made = b.op("for", start, stop, b.i64(by * STRIP), *inits, regions=[strips], label=outer_label)
-        made.results = results
+            ways = (Region(), Region())
+            with b.into(ways[0]):
+                b.op("poll")
+                b.op("yield")
+            with b.into(ways[1]):
+                b.op("break", *op.results, label=outer_label)
+            b.op("if", b.value("cmp", end, stop, pred="lt" if by > 0 else "gt"), regions=ways)
+            b.op("continue", end, *op.results, label=outer_label)
+        return body, outer_label
+
+    def by_index(self, region: Region, loop: Op) -> None:
+        """At the top of a body: poll when the index, which goes by ones, has come to a multiple."""
+        made, ways = Region(), (Region(), Region())
+        b = self.builder
+        with b.into(made):
+            b.loc = loop.loc
+            due = b.value("cmp", b.value("and", region.args[0], b.i64(STRIP - 1)), b.i64(STRIP - 1), pred="eq")
+            with b.into(ways[0]):
+                b.op("poll")
+                b.op("yield")
+            with b.into(ways[1]):
+                b.op("yield")
+            b.op("if", due, regions=ways)
+        region.ops[:0] = made.ops

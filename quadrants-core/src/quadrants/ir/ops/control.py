@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 LABEL = Attr("label", AttrKind.INT)
 #: A loop that is expected to run rarely, if at all: it is compiled for size, and quickly.
 COLD = Attr("cold", AttrKind.BOOL, required=False, default=False)
+#: A loop with enough to do in a turn: one vector a turn is as fast as several, and half the code.
+WIDE = Attr("wide", AttrKind.BOOL, required=False, default=False)
 
 
 def exits(region: Region, label: int, kind: str) -> Iterator[Op]:
@@ -172,7 +174,7 @@ DEFS = (
         "for",
         _for,
         effects=Effect.CONTROL,
-        attrs=(LABEL, COLD),
+        attrs=(LABEL, COLD, WIDE),
         regions=1,
         doc="Python's range: (start, stop, step, carried values). The region's arguments are the index and the carried values; "
         "`continue` goes on, `break` leaves; the results are the carried values. The step is not 0: checked by its maker.",
