@@ -1,0 +1,358 @@
+"""Which turns of a loop depend on each other: the exact tests that every reordering of loops goes by.
+
+Takes a `for` and its accesses (see `subscripts`); gives a `Verdict`. Two accesses to one array, one of them a store,
+conflict if they can meet in one element in different turns. That is a system of equations (the indices are equal) and
+inequalities (the bounds of the loops, one turn before the other) over the indices of both turns, which `integers`
+decides: the test of the greatest common divisor, Banerjee's bounds, and exact elimination in one. What does not change
+in the loop is a symbol: a system without a solution has none for any value of the symbols. Products of an index and a
+symbol (`a[i * n + j]`) are taken apart where `0 <= j < n` can be shown.
+
+The answer holds under conditions that are tested when the program runs: arrays that must not overlap (`disjoint`),
+arrays whose own elements must not overlap (`distinct`: their strides are not known), and symbols that must be so small
+that no index wraps (`limits`).
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+from itertools import combinations
+
+from quadrants._frozen import frozen, record
+from quadrants.ir import Op, Value
+from quadrants.passes.forms import Form, constant, symbol
+from quadrants.passes.integers import Answer, System
+from quadrants.passes.polynomials import LIMITS, Monomial, Poly, plus
+from quadrants.passes.subscripts import Access, Subscripts, Writes
+from quadrants.types import I64, ArrayType
+
+#: More pairs of accesses than this are not looked at.
+_MOST_PAIRS = 400
+
+
+class Kind(enum.Enum):
+    """Which of the two comes first."""
+
+    FLOW = "reads what an earlier turn stored"
+    ANTI = "stores what an earlier turn reads"
+    OUTPUT = "stores where an earlier turn stored"
+
+
+@frozen(eq=False)
+class Conflict:
+    """Two accesses that may meet in different turns.
+
+    Args:
+        first: the access of the earlier turn.
+        second: that of the later turn.
+        distance: by how many turns the second is later, if that is always the same number; 0: if it may be any.
+        proven: that they do meet whenever the loop runs for so many turns.
+    """
+
+    first: Access
+    second: Access
+    distance: int = 0
+    proven: bool = False
+
+    @property
+    def kind(self) -> Kind:
+        if self.first.writes:
+            return Kind.OUTPUT if self.second.writes else Kind.FLOW
+        return Kind.ANTI
+
+
+@record
+class Verdict:
+    """What stands against running the turns of a loop in any order, and under which conditions nothing else does.
+
+    Args:
+        conflicts: pairs of accesses that may meet.
+        opaque: ops that may do anything.
+        disjoint: pairs of arrays that must not overlap.
+        distinct: arrays of which no two elements may overlap.
+        limits: how large values may be: `abs(value) < limit`.
+    """
+
+    conflicts: list[Conflict] = field(default_factory=list)
+    opaque: list[Op] = field(default_factory=list)
+    disjoint: list[tuple[Value, Value]] = field(default_factory=list)
+    distinct: list[Value] = field(default_factory=list)
+    limits: dict[Value, int] = field(default_factory=dict)
+
+    @property
+    def independent(self) -> bool:
+        """Whether nothing is in the way, the conditions apart."""
+        return not self.conflicts and not self.opaque
+
+
+def analyse(loop: Op, makers: Mapping[Value, Op], writes: Writes | None = None) -> Verdict:
+    """The dependences that a `for` carries from turn to turn through memory. (Its carried values are another matter.)
+
+    Args:
+        loop: a `for` with a constant step.
+        makers: the definitions of the function's values.
+        writes: which array arguments a call may write to; without it, all.
+    """
+    found = Subscripts(loop, makers) if writes is None else Subscripts(loop, makers, writes)
+    return _Tester(found).verdict()
+
+
+@record
+class _Turn:
+    """The names of the indices, and of products with them, in one of the two turns."""
+
+    indices: dict[Value, Value] = field(default_factory=dict)
+    products: dict[Monomial, Value] = field(default_factory=dict)
+
+
+@record
+class _Tester:
+    subscripts: Subscripts
+    found: Verdict = field(default_factory=Verdict)
+    opaque: dict[Monomial, Value] = field(default_factory=dict)  # products of symbols -> their name
+    step: int = 0
+    pairs: int = 0
+    limited: dict[Value, int] = field(default_factory=dict)  # indices whose loops have limited bounds
+
+    def verdict(self) -> Verdict:
+        found, loop = self.found, self.subscripts.loop
+        found.opaque = list(self.subscripts.opaque)
+        step = _constant(self.subscripts, loop.operands[2])
+        if step is None:
+            found.opaque.append(loop)
+            return found
+        self.step = step
+        by_root: dict[Value, list[Access]] = {}
+        for access in self.subscripts.accesses:
+            by_root.setdefault(access.root, []).append(access)
+        for accesses in by_root.values():
+            self.array(accesses)
+        for one, other in combinations(by_root, 2):
+            stored = any(access.writes for root in (one, other) for access in by_root[root])
+            if stored and not self.apart(one, other):
+                found.disjoint.append((one, other))
+        return found
+
+    def apart(self, one: Value, other: Value) -> bool:
+        """Whether two arrays are known not to overlap: one of them was allocated here, the other is not made from it."""
+        makers = self.subscripts.makers
+        for new, old in ((one, other), (other, one)):
+            maker, origin = makers.get(new), makers.get(old)
+            if maker is not None and maker.name == "alloc" and (origin is None or origin.name == "alloc"):
+                return True
+        return False
+
+    def array(self, accesses: list[Access]) -> None:
+        """The conflicts within one array."""
+        stores = [access for access in accesses if access.writes]
+        if not stores:
+            return
+        root = accesses[0].root
+        before = len(self.found.conflicts)
+        for store in stores:
+            for access in accesses:
+                if access.writes and accesses.index(access) < accesses.index(store):
+                    continue  # this pair was looked at
+                self.pair(store, access)
+        assert isinstance(root.type, ArrayType)
+        if not root.type.contiguous and len(self.found.conflicts) == before:
+            self.found.distinct.append(root)
+
+    def pair(self, one: Access, other: Access) -> None:
+        """Both orders of two accesses, where only the same elements can tell them apart."""
+        orders = [(one, other)] if one is other else [(one, other), (other, one)]
+        self.pairs += 1
+        if one.axes is None or other.axes is None or self.pairs > _MOST_PAIRS:
+            self.found.conflicts.append(Conflict(*orders[0]))
+            return
+        if any(self.apart_by(left, right) for left, right in zip(one.axes, other.axes)):
+            return
+        for first, second in orders:
+            conflict = self.meet(first, second)
+            if conflict is not None:
+                self.found.conflicts.append(conflict)
+
+    def apart_by(self, left: Poly | None, right: Poly | None) -> bool:
+        """Whether an index along one axis tells the turns apart by itself: it is the index of the loop, plus the same."""
+        if left is None or left != right:
+            return False
+        index = self.subscripts.loop.regions[0].args[0]
+        changing = [monomial for monomial in left if self.changes(monomial)]
+        return changing == [(index,)] and abs(left[index,]) == 1
+
+    def meet(self, first: Access, second: Access) -> Conflict | None:
+        """Whether the second access can meet the first in a later turn."""
+        assert first.axes is not None and second.axes is not None
+        earlier, later = _Turn(), _Turn()
+        system = System()
+        for access, turn in ((first, earlier), (second, later)):
+            self.bounds(system, access, turn)
+        index = self.subscripts.loop.regions[0].args[0]
+        ahead = symbol(later.indices[index]).minus(symbol(earlier.indices[index]))
+        system.inequalities.append((ahead if self.step > 0 else ahead.scale(-1)).shift(-1))
+        exact = True
+        for left, right in zip(first.axes, second.axes):
+            exact &= self.equal(system, left, right, earlier, later)
+        answer = system.solvable()
+        if answer is Answer.NO:
+            return None
+        distance = self.distance(system, ahead)
+        names = {*earlier.indices.values(), *later.indices.values()}
+        plain = all(set(form.terms) <= names for form in system.equations)
+        proven = exact and plain and answer is Answer.YES and first.always and second.always
+        return Conflict(first, second, distance, proven and (distance > 0 or _same_every_turn(first, second, index)))
+
+    def distance(self, system: System, ahead: Form) -> int:
+        """The number of turns between the two, if the equations leave one only."""
+        for form in system.equations:
+            if set(form.terms) == set(ahead.terms) and sum(form.terms.values()) == 0:
+                later = next(value for value, sign in ahead.terms.items() if sign > 0)
+                gap = -form.const // form.terms[later]
+                return abs(gap // self.step) if gap % self.step == 0 else 0
+        return 0
+
+    # From polynomials to forms
+
+    def bounds(self, system: System, access: Access, turn: _Turn) -> None:
+        """The names of the indices around an access, and what is known of them."""
+        for loop in (self.subscripts.loop, *access.loops):
+            index = loop.regions[0].args[0]
+            name = turn.indices.setdefault(index, Value(I64, index.hint))
+            start, stop, step = loop.operands[:3]
+            by = _constant(self.subscripts, step)
+            if by is None:
+                continue
+            first = self.sides(start, "max" if by > 0 else "min")
+            last = self.sides(stop, "min" if by > 0 else "max")
+            sign = 1 if by > 0 else -1
+            for poly in first:
+                system.inequalities.append(symbol(name).minus(self.form(poly, turn)).scale(sign))
+            for poly in last:
+                system.inequalities.append(self.form(poly, turn).minus(symbol(name)).scale(sign).shift(-1))
+            if abs(by) > 1 and len(first) == 1:
+                turns = Value(I64, "turns")
+                system.equations.append(symbol(name).minus(self.form(first[0], turn)).plus(symbol(turns), -by))
+                system.inequalities.append(symbol(turns))
+
+    def limit(self, poly: Poly) -> None:
+        """Demand that the polynomial does not wrap."""
+        bound = LIMITS[max(map(len, poly), default=0)][0]
+        for monomial in poly:
+            for value in monomial:
+                self.limit_value(value, bound)
+
+    def limit_value(self, value: Value, bound: int) -> None:
+        """Demand that a value, or what bounds the index of a loop, is small."""
+        loop = self.subscripts.nest.loops.get(value)
+        if bound >= self.limited.get(value, 1 << 63):
+            return
+        self.limited[value] = bound
+        if loop is None:
+            self.found.limits[value] = bound
+            return
+        for side in loop[1].operands[:2]:
+            for poly in self.all_sides(side):
+                size = sum(map(abs, poly.values())) if len(poly) > 1 else 1
+                for inner in {v for monomial in poly for v in monomial}:
+                    self.limit_value(inner, max(bound // max(size, 1), 2))
+
+    def all_sides(self, value: Value) -> list[Poly]:
+        return [*self.sides(value, "min"), *self.sides(value, "max")]
+
+    def bounded(self, poly: Poly) -> bool:
+        """Whether the polynomial cannot wrap under the limits: an index whose loop has bounds that are not known may
+        only stand alone, where the bounds of the array bound it."""
+        return all(
+            monomial == (value,) and abs(coefficient) == 1
+            for monomial, coefficient in poly.items()
+            for value in monomial
+            if value in self.subscripts.nest.loops
+            and not all(self.all_sides(side) for side in self.subscripts.nest.loops[value][1].operands[:2])
+        )
+
+    def sides(self, value: Value, split: str) -> list[Poly]:
+        """A bound of a loop; both sides of a `min` that bounds it from above, or of a `max` from below."""
+        op = self.subscripts.makers.get(value)
+        if op is not None and op.name == split:
+            return [poly for operand in op.operands for poly in self.sides(operand, split)]
+        poly = self.subscripts.poly(value)
+        return [] if poly is None else [poly]
+
+    def form(self, poly: Poly, turn: _Turn) -> Form:
+        """The polynomial as a sum of names; a product is a name of its own."""
+        self.limit(poly)
+        total = constant(0)
+        for monomial, coefficient in poly.items():
+            total = total.plus(self.name(monomial, turn), coefficient)
+        return total
+
+    def name(self, monomial: Monomial, turn: _Turn) -> Form:
+        if not monomial:
+            return constant(1)
+        changing = any(value in self.subscripts.nest.loops for value in monomial)
+        if len(monomial) == 1:
+            (value,) = monomial
+            return symbol(turn.indices.setdefault(value, Value(I64, value.hint)) if changing else value)
+        table = turn.products if changing else self.opaque
+        return symbol(table.setdefault(monomial, Value(I64, "product")))
+
+    def equal(self, system: System, left: Poly | None, right: Poly | None, earlier: _Turn, later: _Turn) -> bool:
+        """Demand that two indices are equal. Gives whether that says all: a product with an index says less."""
+        if left is None or right is None or not (self.bounded(left) and self.bounded(right)):
+            return False
+        factor = self.common_factor(left, right)
+        if factor is None:
+            system.equations.append(self.form(left, earlier).minus(self.form(right, later)))
+            return not any(len(m) > 1 and self.changes(m) for poly in (left, right) for m in poly)
+        (high1, low1), (high2, low2) = _divide(left, factor), _divide(right, factor)
+        if self.below(low1, factor, earlier, system) and self.below(low2, factor, later, system):
+            both = [self.equal(system, *pair, earlier, later) for pair in ((high1, high2), (low1, low2))]
+            return all(both)
+        return False
+
+    def changes(self, monomial: Monomial) -> bool:
+        return any(value in self.subscripts.nest.loops for value in monomial)
+
+    def common_factor(self, left: Poly, right: Poly) -> Value | None:
+        """A symbol that multiplies an index in both."""
+        found: list[set[Value]] = []
+        for poly in (left, right):
+            products = [monomial for monomial in poly if len(monomial) > 1 and self.changes(monomial)]
+            found.append({v for monomial in products for v in monomial if not self.changes((v,))})
+        both = found[0] & found[1]
+        return min(both, key=lambda value: (value.hint, id(value)), default=None)
+
+    def below(self, low: Poly, factor: Value, turn: _Turn, system: System) -> bool:
+        """Whether the rest of a division is one: not negative, and less than what was divided by."""
+        form = self.form(low, turn)
+        return all(
+            System(system.equations, [*system.inequalities, outside]).solvable() is Answer.NO
+            for outside in (form.scale(-1).shift(-1), form.minus(symbol(factor)))
+        )
+
+
+def _divide(poly: Poly, factor: Value) -> tuple[Poly, Poly]:
+    """The polynomial as `factor * high + low`."""
+    high: Poly = {}
+    low: Poly = {}
+    for monomial, coefficient in poly.items():
+        if factor in monomial:
+            rest = list(monomial)
+            rest.remove(factor)
+            high = plus(high, {tuple(rest): coefficient})
+        else:
+            low[monomial] = coefficient
+    return high, low
+
+
+def _same_every_turn(first: Access, second: Access, index: Value) -> bool:
+    """Whether neither access depends on the index of the loop."""
+    axes: Iterable[Poly | None] = (*(first.axes or ()), *(second.axes or ()))
+    return all(poly is not None and not any(index in monomial for monomial in poly) for poly in axes)
+
+
+def _constant(subscripts: Subscripts, value: Value) -> int | None:
+    op = subscripts.makers.get(value)
+    number = op.attrs.get("value") if op is not None and op.name == "const" else None
+    return number if isinstance(number, int) and number != 0 else None
