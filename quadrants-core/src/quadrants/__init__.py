@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from quadrants.api.overload import overload
     from quadrants.backend import backends
     from quadrants.diagnostics import CompileError, QuadrantsError, QuadrantsWarning
+    from quadrants.host.threads import get_num_threads, set_num_threads
 
 #: public name -> the module that has it under the same name.
 _HOMES: dict[str, str] = {
@@ -25,6 +26,7 @@ _HOMES: dict[str, str] = {
     "overload": "quadrants.api.overload",
     **dict.fromkeys(("cache_info", "clear_cache"), "quadrants.api.caching"),
     "backends": "quadrants.backend",
+    **dict.fromkeys(("get_num_threads", "set_num_threads"), "quadrants.host.threads"),
     **dict.fromkeys(("Signature", "TypeName"), "quadrants.types.names"),
     **dict.fromkeys(
         (
@@ -57,10 +59,12 @@ _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 __all__ = [
     "__version__",
     "backends",
+    "get_num_threads",
     "jit",
     "njit",
     "overload",
     "prange",
+    "set_num_threads",
     "CompileError",
     "QuadrantsError",
     "QuadrantsWarning",

@@ -182,11 +182,12 @@ class _Native:
 
     def _hold(self) -> None:
         """Own the hidden objects while Python code may drop them; keep arrays from being resized while any code may run."""
-        if not (self.spec.calls_python or self.spec.nogil):
+        lock_free = self.spec.nogil or self.spec.parallel
+        if not (self.spec.calls_python or lock_free):
             self.held.clear()
         for obj in self.held:
             self.text.call("void", "Py_IncRef", ("ptr", obj))
-        if self.spec.pin or self.spec.nogil:
+        if self.spec.pin or lock_free:
             self.held += [self.text.call("ptr", "qd_pin", ("ptr", array)) for array in self.unboxer.arrays]
 
     def _let_go(self) -> None:
@@ -228,6 +229,10 @@ class _Native:
         text.store("i64", limit, context, abi.CTX_STACK_LIMIT)
         if self.spec.recursive:
             text.store("i64", limit, context, abi.CTX_STACK_LOWEST)
+        if self.spec.nogil or self.spec.parallel:
+            text.store("ptr", "null", context, abi.CTX_THREAD)
+            text.store("ptr", "null", context, abi.CTX_STOP)
+            text.store("i32", "0", context, abi.CTX_WORKER)
         if self.spec.calls_python:
             text.declarations.setdefault("qd_hostcall", "declare i32 @qd_hostcall(ptr, i32, ptr)")
             text.store("ptr", "@qd_hostcall", context, abi.CTX_HOSTCALL)

@@ -49,6 +49,7 @@ class EntrySpec:
         exact: whether an array must have the very layout of its parameter's type: with it an "A" parameter turns contiguous
             arrays away (they get a specialisation of their own). Without, it takes any (ahead-of-time signatures).
         nogil: whether the kernel runs without the GIL.
+        parallel: whether it has parallel regions, which release the lock while they wait.
         recursive: whether the kernel compares the stack with the context's limit.
         calls_python: whether the kernel can run Python code, so that hidden objects must be held during the call.
         pin: whether that code may be anything (a call, not only a signal handler), so that arrays must not be resized meanwhile.
@@ -66,6 +67,7 @@ class EntrySpec:
     direct: bool = True
     exact: bool = True
     nogil: bool = False
+    parallel: bool = False
     recursive: bool = False
     calls_python: bool = True
     pin: bool = False

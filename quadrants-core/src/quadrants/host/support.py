@@ -7,6 +7,7 @@ method to ask, the type of buffers, the main thread's stack.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import functools
 import os
@@ -101,14 +102,23 @@ def support() -> Support:
 
 @functools.cache
 def _support() -> Support:
-    text = support_ir.text()
+    return Support(load_text("support", support_ir.text()))
+
+
+def lock() -> contextlib.AbstractContextManager[object]:
+    """Held while code that all entries share is loaded."""
+    return _lock
+
+
+def load_text(prefix: str, text: str) -> dict[str, int]:
+    """The symbols of a module of the host's own: out of the cache, or compiled and kept there."""
     kept = store.current()
-    name = _cache_name(text) if kept else ""
+    name = _cache_name(prefix, text) if kept else ""
     if kept and kept.usable():
         data = kept.read(name)
         if data is not None:
             try:
-                return Support(loader.load(data, symbols.resolve))
+                return loader.load(data, symbols.resolve)
             except BadObject:  # a cache of another machine: made anew below
                 pass
     from quadrants.host.codegen import compile_ir  # loads LLVM
@@ -116,12 +126,12 @@ def _support() -> Support:
     data = compile_ir(text, opt_level=0).object_bytes
     if kept:
         kept.write(name, data)
-    return Support(loader.load(data, symbols.resolve))
+    return loader.load(data, symbols.resolve)
 
 
-def _cache_name(text: str) -> str:
+def _cache_name(prefix: str, text: str) -> str:
     key = (text, layout.fingerprint(), host_target().fingerprint)
-    return "support-" + fingerprint.digest(key)
+    return f"{prefix}-{fingerprint.digest(key)}"
 
 
 def _make_buffer_type(dealloc: int) -> type:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from quadrants.host import layout
 from quadrants.host.flags import WATCH_SLOT
-from quadrants.lower.abi import CTX_THREAD, NO_POLLS
+from quadrants.lower.abi import CTX_STOP, CTX_THREAD, NO_POLLS
 
 WATCH = f"""
 @qd_watch_table = global ptr null
@@ -163,7 +163,7 @@ declare ptr @PyEval_SaveThread()
 declare i32 @PyErr_CheckSignals()
 
 ; A poll of a kernel that released the GIL: the main thread takes it once a second to look for signals; other threads never do.
-; It keeps the GIL when an error is set.
+; It keeps the GIL when an error is set. Gives 2 where a worker of the pool was told to stop.
 define i32 @qd_poll(ptr %context) {{
 entry:
   %at = getelementptr i8, ptr %context, i64 {CTX_THREAD}
@@ -196,6 +196,16 @@ held:
   %found = call i32 @PyErr_CheckSignals()
   ret i32 %found
 quiet:
+  %stop.at = getelementptr i8, ptr %context, i64 {CTX_STOP}
+  %stop = load ptr, ptr %stop.at
+  %none = icmp eq ptr %stop, null
+  br i1 %none, label %go.on, label %told
+told:
+  %word.now = load atomic i32, ptr %stop monotonic, align 4
+  %stopped = icmp ne i32 %word.now, 0
+  %answer = select i1 %stopped, i32 2, i32 0
+  ret i32 %answer
+go.on:
   ret i32 0
 }}
 

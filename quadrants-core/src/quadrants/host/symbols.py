@@ -36,6 +36,15 @@ _LIBM_STEMS = (
 ).split()
 _LIBM = frozenset(stem + suffix for stem in _LIBM_STEMS for suffix in ("", "f"))
 
+#: What the thread pool asks of the system: each system has some of these.
+_THREADS = frozenset(
+    (
+        "syscall pthread_attr_init pthread_attr_destroy pthread_attr_setstacksize pthread_attr_setdetachstate pthread_create "
+        "pthread_sigmask clock_gettime __ulock_wait __ulock_wake WaitOnAddress WakeByAddressSingle WakeByAddressAll "
+        "CreateThread CloseHandle QueryPerformanceCounter QueryPerformanceFrequency"
+    ).split()
+)
+
 _COMPILER_RT = frozenset(
     (
         "__udivti3 __umodti3 __divti3 __modti3 __multi3 __ashlti3 __ashrti3 __lshrti3 __floattidf __floattisf __floatuntidf "
@@ -127,6 +136,12 @@ def resolve(name: str) -> int:
         return _in_library(_ALIASES.get(name, name), _c_libraries())
     if name in _COMPILER_RT:
         return _in_library(name, _compiler_libraries())
+    if name in _THREADS:
+        return _in_library(name, _thread_libraries())
+    if name.startswith("qd_pool"):
+        from quadrants.host import threads  # loaded with the first parallel code
+
+        return threads.address_of(name)
     if name.startswith("qd_"):
         from quadrants.host import support  # made of compiled code itself, which is resolved through this function
 
@@ -162,6 +177,18 @@ def _math_libraries() -> tuple[ctypes.CDLL, ...]:
             name = find_library("m")
             return (*_c_libraries(), *((ctypes.CDLL(name),) if name else ()))
     return _c_libraries()
+
+
+@functools.cache
+def _thread_libraries() -> tuple[ctypes.CDLL, ...]:
+    if sys.platform == "win32":
+        return (ctypes.CDLL("kernel32"), ctypes.CDLL("kernelbase"))
+    return (*_c_libraries(), *((ctypes.CDLL("libpthread.so.0"),) if _has_libpthread() else ()))
+
+
+def _has_libpthread() -> bool:
+    """Whether threads are in a library of their own: in the GNU libc until 2.33."""
+    return sys.platform.startswith("linux") and not hasattr(_c_libraries()[0], "pthread_attr_setstacksize")
 
 
 @functools.cache

@@ -27,8 +27,10 @@ CTX_STACK_LIMIT = 24  # i64: recursive functions look closer when their frame is
 CTX_RESERVED = 32  # i64
 CTX_STACK_LOWEST = 40  # i64: the lowest frame address a recursive function may have; 0 for no limit
 CTX_THREAD = 48  # ptr: the thread state while the GIL is released; null while it is held; NO_POLLS: never ask for it
-CTX_HEADER_BYTES = 56
-CTX_TB_SITES = 56  # TB_SITES x i32: call sites, innermost first
+CTX_STOP = 56  # ptr: an i32 that is not 0 when the chunk of a parallel region should end early; null for none
+CTX_WORKER = 64  # i32: the number of the thread in its parallel region; 0 outside of the pool
+CTX_HEADER_BYTES = 72
+CTX_TB_SITES = 72  # TB_SITES x i32: call sites, innermost first
 TB_SITES = 64
 CTX_RECORDS = CTX_TB_SITES + 4 * TB_SITES
 RECORDS = 8
@@ -47,6 +49,19 @@ CLASS_MASK = 0xFFFF
 RECORD_SHIFT = 16
 #: The class number that says: a Python error is set already (an interrupt, or an error in a call back into Python).
 PYTHON_ERROR = 0xFFFF
+#: The class number that says: a worker was told to stop; no error is set in the interpreter.
+STOPPED = 0xFFFE
+
+# The frame of a parallel region, on the stack of the thread that began it. What the chunks share follows the header.
+REGION_STOP = 0  # i32: not 0 when chunks should end early (the pool sets it)
+REGION_LOCK = 4  # i32: taken while an error is recorded
+REGION_CONTEXT = 8  # ptr: the context of the thread that began the region
+REGION_WORKER = 16  # i32: its number
+REGION_STATUS = 20  # i32: the exception value of the first failing chunk; 0 while there is none
+REGION_FIRST = 24  # i64: where that chunk begins
+REGION_TB = 32  # its traceback: i32 length, then as in a context
+REGION_RECORD = REGION_TB + 8 + 4 * TB_SITES
+REGION_BYTES = REGION_RECORD + RECORD_BYTES
 
 # A block of array memory: a header directly before the data, both aligned.
 BLOCK_REFCOUNT = 0  # i64

@@ -13,7 +13,7 @@ from quadrants._frozen import record
 from quadrants.ir.core import Function, Module, Op, Region
 from quadrants.ir.opdef import Effect
 from quadrants.ir.ops import OPS
-from quadrants.lower.abi import PYTHON_ERROR
+from quadrants.lower.abi import STOPPED
 
 INDEX_ERROR = "builtins:IndexError"
 VALUE_ERROR = "builtins:ValueError"
@@ -129,8 +129,8 @@ def analyse(module: Module) -> Exceptions:
     for name, function in module.functions.items():
         scan.function(name, function)
     scan.propagate()
-    if len(scan.classes) >= PYTHON_ERROR:
-        raise ValueError(f"a module can raise at most {PYTHON_ERROR - 1} exception classes")
+    if len(scan.classes) >= STOPPED:
+        raise ValueError(f"a module can raise at most {STOPPED - 1} exception classes")
     numbers = {name: number for number, name in enumerate(scan.classes, 1)}
     return Exceptions(
         numbers, frozenset(scan.raising), frozenset(scan.called), frozenset(scan.allocating), scan.python_errors

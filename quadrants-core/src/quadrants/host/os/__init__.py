@@ -1,4 +1,4 @@
-"""What the loader needs from the operating system: executable memory, and the bounds of a thread's stack.
+"""What the host needs from the operating system: executable memory, the bounds of a thread's stack, threads that wait.
 
 One module a system, chosen once. Linux is tested; macOS and Windows are written to their documentation and not yet tested.
 """
@@ -34,6 +34,17 @@ class System(Protocol):
 
     def stack_bounds(self) -> tuple[int, int]:
         """The calling thread's stack: lowest address, highest address. (0, 0) if not known."""
+        ...
+
+    def threads_text(self) -> str:
+        """LLVM text for the thread pool, internal functions all:
+
+        - `void @qd_os_wait(ptr word, i32 expected, i64 nanoseconds)` sleeps while the word has the expected value, until
+          it is woken, the time (if it is not negative) is over, or without a reason;
+        - `void @qd_os_wake(ptr word, i32 count)` wakes so many that sleep on the word, or more;
+        - `i32 @qd_os_start(ptr function, i64 argument, i64 stack bytes)` starts a thread that takes no signals; 0 if it runs;
+        - `i64 @qd_os_now()` is a clock in nanoseconds; `void @qd_os_pause()` goes into loops that wait.
+        """
         ...
 
 

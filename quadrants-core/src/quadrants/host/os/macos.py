@@ -6,11 +6,37 @@ import ctypes
 import mmap
 import os
 
+from quadrants.host.os.posix_threads import pause_text, threads_text
+
 _MAP_JIT = 0x800
 _MAP_FIXED = 0x10
 _PROT_NONE = 0
 _FAILED = ctypes.c_void_p(-1).value
 _ALL = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+
+
+#: UL_COMPARE_AND_WAIT, UL_COMPARE_AND_WAIT + ULF_WAKE_ALL
+_WAITING = """
+declare i32 @__ulock_wait(i32, ptr, i64, i32)
+declare i32 @__ulock_wake(i32, ptr, i64)
+
+define internal void @qd_os_wait(ptr %word, i32 %expected, i64 %nanoseconds) noinline {
+  %forever = icmp slt i64 %nanoseconds, 0
+  %micros = udiv i64 %nanoseconds, 1000
+  %small = trunc i64 %micros to i32
+  %limit = select i1 %forever, i32 0, i32 %small
+  %value = zext i32 %expected to i64
+  %status = call i32 @__ulock_wait(i32 1, ptr %word, i64 %value, i32 %limit)
+  ret void
+}
+
+define internal void @qd_os_wake(ptr %word, i32 %count) noinline {
+  %one = icmp eq i32 %count, 1
+  %operation = select i1 %one, i32 1, i32 257
+  %status = call i32 @__ulock_wake(i32 %operation, ptr %word, i64 0)
+  ret void
+}
+"""
 
 
 class MacOS:
@@ -67,6 +93,9 @@ class MacOS:
         size.restype, size.argtypes = ctypes.c_size_t, (ctypes.c_void_p,)
         high = top(thread()) or 0
         return high - size(thread()), high
+
+    def threads_text(self) -> str:
+        return _WAITING + threads_text(set_mask=3, detached=2, clock=6) + pause_text(self._is_arm)
 
     def _map(self, address: int | None, size: int, protection: int, flags: int) -> int:
         flags |= mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
