@@ -23,7 +23,6 @@ from quadrants._frozen import frozen
 from quadrants.api import matching
 from quadrants.api.coerce import coerce
 from quadrants.api.jobs import JOBS
-from quadrants.api.pickling import reduce_dispatcher
 from quadrants.api.signature import as_signature
 from quadrants.api.typeof import typeof
 from quadrants.cache.dependencies import CellRef, GlobalRef, Ref
@@ -383,10 +382,12 @@ class Dispatcher(DispatcherBase):
         return f"<compiled function {self.__module__}.{self.__qualname__}>"
 
     def __reduce__(self) -> str | tuple[Any, ...]:
+        from quadrants.api.pickling import reduce_dispatcher  # loaded by who pickles
+
         return reduce_dispatcher(self)
 
     def __reduce_ex__(self, protocol: object) -> str | tuple[Any, ...]:
-        return reduce_dispatcher(self)
+        return self.__reduce__()
 
     def __copy__(self) -> Dispatcher:
         return self

@@ -26,7 +26,6 @@ from quadrants.infer import infer_module
 from quadrants.infer.emitter import Options as InferOptions
 from quadrants.infer.engine import Dependency
 from quadrants.ir import Module
-from quadrants.ir.text import print_module
 from quadrants.lower.abi import Site, module_text, signature
 from quadrants.lower.context import LowerOptions
 from quadrants.lower.module import lower_module
@@ -62,6 +61,8 @@ class FrontEnd:
 
     def ir_text(self) -> str:
         """The intermediate representation after all passes."""
+        from quadrants.ir.text import print_module  # only who looks at it needs the printer
+
         return print_module(self.module)
 
 
@@ -99,7 +100,7 @@ def run(request: Request) -> FrontEnd:
         pin=_has_op(typed.module, ("pycall",)),
         native=native_call_supported(),
     )
-    entry = emit_entry(spec)
+    entry = emit_entry(spec, quick=not lowered.entry_inlines)
     text = lowered.full_text(entry.text, entry.declarations)
     return FrontEnd(
         text,

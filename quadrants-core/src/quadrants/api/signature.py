@@ -44,7 +44,9 @@ def _names() -> dict[str, Type]:
 
 NAMES = _names()
 _GENERIC = ("Tuple", "UniTuple", "Optional", "optional", "Array")
-_TOKEN = re.compile(r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<mark>[()\[\],:]))")
+_TOKEN = (  # compiled by `re` when a text is first read
+    r"\s*(?:(?P<name>[A-Za-z_]\w*)|(?P<number>\d+)|(?P<text>'[^']*'|\"[^\"]*\")|(?P<mark>[()\[\],:]))"
+)
 
 
 class _Parser:
@@ -56,7 +58,7 @@ class _Parser:
         self.at = 0
         position = 0
         while position < len(text.rstrip()):
-            match = _TOKEN.match(text, position)
+            match = re.compile(_TOKEN).match(text, position)
             if match is None:
                 start = position + len(text[position:]) - len(text[position:].lstrip())
                 raise self.error(f"unexpected {text[start]!r}", start, 1)

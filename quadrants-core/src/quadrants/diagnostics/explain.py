@@ -11,7 +11,6 @@ from dataclasses import field
 from enum import Enum
 
 from quadrants._frozen import frozen
-from quadrants.diagnostics.excerpt import char_column, source_line
 from quadrants.diagnostics.location import SourceLocation
 
 
@@ -65,6 +64,8 @@ def _group(record: Decision) -> tuple[str, str]:
 
 def _render_group(key: tuple[str, str], records: list[Decision], signatures: Mapping[str, str]) -> str:
     """One function: its heading, then its records with each source line shown once."""
+    from quadrants.diagnostics.excerpt import source_line  # not on the way of a compilation
+
     filename, function = key
     heading = f"{function}{signatures.get(function, '')}  ({filename})" if filename else "the whole program"
     lines = [heading]
@@ -97,6 +98,8 @@ def _place(location: SourceLocation | None) -> str:
     """`line:col: `, the column in characters from 1."""
     if location is None or location.line is None:
         return ""
+    from quadrants.diagnostics.excerpt import char_column, source_line
+
     text = source_line(location.filename, location.line)
     col = char_column(text, location.col) if text else location.col
     return f"{location.line}: " if col is None else f"{location.line}:{col + 1}: "

@@ -39,9 +39,14 @@ class Entry:
     declarations: dict[str, str] = field(default_factory=dict)
 
 
-def emit_entry(spec: EntrySpec) -> Entry:
-    """The entry of a specialisation: a vectorcall function, or (`native=False`) the one that the ctypes path calls."""
-    return _Native(spec).emit() if spec.native else _plain_entry(spec)
+def emit_entry(spec: EntrySpec, quick: bool = False) -> Entry:
+    """The entry of a specialisation: a vectorcall function, or (`native=False`) the one that the ctypes path calls.
+
+    `quick`: LLVM is to select its instructions fast rather than well, a third of the time for half a nanosecond a call. Not
+    for an entry that its kernel is inlined into.
+    """
+    attributes = " noinline optnone" if quick else ""
+    return _Native(spec).emit(attributes) if spec.native else _plain_entry(spec, attributes)
 
 
 def uses_dict_versions(spec: EntrySpec) -> bool:
@@ -67,7 +72,7 @@ class _Native:
     def _data(self, suffix: str) -> str:
         return symbol(f"{self.spec.name}.{suffix}")
 
-    def emit(self) -> Entry:
+    def emit(self, attributes: str) -> Entry:
         text = self.text
         self._check_validity()
         arguments = self._check_count()
@@ -82,7 +87,7 @@ class _Native:
         parameters = "ptr %self, ptr %args, i64 %nargsf, ptr %names"
         missed = text.let(f"musttail call ptr {following}({parameters})")
         text.do(f"ret ptr {missed}")
-        head = f"define ptr {symbol(self.spec.name)}({parameters}) {{\nentry:"
+        head = f"define ptr {symbol(self.spec.name)}({parameters}){attributes} {{\nentry:"
         body = "\n".join((*self._globals(), head, *text.allocas, *text.lines, "}", METADATA))
         return Entry(body, text.declarations)
 
@@ -249,7 +254,7 @@ def _call_kernel(text: Text, spec: EntrySpec, context: str, values: list[str], r
     return text.let(f"call i32 {symbol(spec.kernel)}({', '.join(arguments)})")
 
 
-def _plain_entry(spec: EntrySpec) -> Entry:
+def _plain_entry(spec: EntrySpec, attributes: str) -> Entry:
     """`i32 name(ptr context, ptr in, ptr out)`: components as 64-bit words, in and out. It touches no object."""
     text = Text()
     types = (*spec.params, *(hidden.type for hidden in spec.hidden))
@@ -269,5 +274,5 @@ def _plain_entry(spec: EntrySpec) -> Entry:
     text.do("ret i32 0")
     text.begin("failed")
     text.do(f"ret i32 {status}")
-    head = f"define i32 {symbol(spec.name)}(ptr %context, ptr %in, ptr %out) {{\nentry:"
+    head = f"define i32 {symbol(spec.name)}(ptr %context, ptr %in, ptr %out){attributes} {{\nentry:"
     return Entry("\n".join((head, *text.allocas, *text.lines, "}", METADATA)), text.declarations)

@@ -15,7 +15,7 @@ from typing import Any
 
 from quadrants.diagnostics import Code, InternalError
 from quadrants.diagnostics.errors import QuadrantsError
-from quadrants.host import fallback, layout, pytype
+from quadrants.host import layout, pytype
 from quadrants.host.flags import MAX_ARGUMENTS, PERMUTATIONS, TYPE_VECTORCALL_OFFSET
 from quadrants.host.parameters import Parameters, Permutation, apply, is_index
 from quadrants.host.specialisation import Loaded, load_specialisation
@@ -107,6 +107,8 @@ class DispatcherBase:
 def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
     """The class to make dispatchers of: `base` with the call. It may be subclassed."""
     if not layout.native_call_supported():
+        from quadrants.host import fallback  # the ctypes path
+
         names = {name: getattr(base, name) for name in ("__module__", "__qualname__", "__doc__")}
         return type(base.__name__, (base,), {"__slots__": (), "__call__": fallback.call, **names})
     offset = base.__basicsize__

@@ -13,9 +13,7 @@ import struct
 import sys
 from collections.abc import Iterator, Sequence
 
-from quadrants.host import hostcall, traceback
 from quadrants.host.box import FIRST_BOX, slow_types
-from quadrants.host.values import decode, read_words, words_of
 from quadrants.ir.core import Loc, Scope
 from quadrants.lower import abi
 from quadrants.lower.abi import Site
@@ -46,13 +44,19 @@ class Handler:
         if error:
             return self.exception(number, address, error[0])
         if number >= FIRST_BOX:
+            from quadrants.host.values import decode, read_words, words_of  # loaded here, not with the call path
+
             wanted = self._results[number - FIRST_BOX]
             return decode(wanted, read_words(address, sum(map(words_of, wanted.leaves()))))
+        from quadrants.host import hostcall
+
         hostcall.call(self._sites[number], address)
         return None
 
     def exception(self, status: int, context: int, error: BaseException | None) -> BaseException:
         """The exception of a failed call."""
+        from quadrants.host import traceback
+
         record = context + abi.record_offset(abi.record_number(status) % abi.RECORDS)
         site = self._site(_int32(record + abi.RECORD_SITE))
         if error is None:
@@ -89,6 +93,8 @@ def _arguments(site: Site | None, record: int) -> tuple[object, ...]:
     """The arguments of the exception, from its record."""
     if site is None or site.args is None:
         return ()
+    from quadrants.host.values import read_words
+
     count = min(_int32(record + abi.RECORD_LEAVES), abi.PAYLOAD_WORDS)
     words = read_words(record + abi.RECORD_PAYLOAD, count)
     items = site.args.items if isinstance(site.args, TupleType) else (site.args,)
@@ -97,6 +103,8 @@ def _arguments(site: Site | None, record: int) -> tuple[object, ...]:
 
 def _lenient(type: Type, words: Iterator[int]) -> object:
     """A value of an exception; where the record had no room for it, a text says so."""
+    from quadrants.host.values import decode
+
     try:
         return decode(type, words)
     except (StopIteration, RuntimeError):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, numpy_arrays, rawops, ufuncs
+from quadrants.infer import attributes
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
@@ -23,6 +23,7 @@ from quadrants.infer.names import SELF
 from quadrants.infer.values import Abstract, Arr, Closure, Const, Method, NewExc, Num, Tup, rebuild
 from quadrants.ir import Value
 from quadrants.library import overloads, registry
+from quadrants.types.promotion import weak_version
 
 if TYPE_CHECKING:
     from quadrants.infer.instructions import InstructionWalk
@@ -70,7 +71,7 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
         return call_python(w, implementation, args, keywords)
     function = python_function(target)
     if function is not None:
-        raw = rawops.RAW.get(function)
+        raw = _raw(function)
         return raw(w, args, keywords) if raw is not None else call_python(w, function, args, keywords)
     if isinstance(target, pytypes.MethodType) and python_function(target.__func__) is not None:
         return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
@@ -106,7 +107,31 @@ def _known(target: object) -> Builtin | None:
     except TypeError:
         return None
     target = getattr(target, "__quadrants_builtin__", target)
-    return BUILTINS.get(target) or ufuncs.UFUNCS.get(target) or numpy_arrays.NUMPY.get(target)
+    return BUILTINS.get(target) or _numpy_function(target)
+
+
+# The tables of NumPy and of the library's own operations are large: they are loaded by the first call that looks there.
+
+
+def _numpy_function(target: object) -> Builtin | None:
+    from quadrants.infer.numpy_arrays import NUMPY
+    from quadrants.infer.ufuncs import UFUNCS
+
+    return UFUNCS.get(target) or NUMPY.get(target)
+
+
+def _array_method(name: str) -> Callable[..., Abstract] | None:
+    from quadrants.infer.numpy_arrays import METHODS
+
+    return METHODS.get(name)
+
+
+def _raw(function: pytypes.FunctionType) -> Callable[..., Abstract] | None:
+    if function.__module__ != "quadrants.library.raw":
+        return None
+    from quadrants.infer.rawops import RAW
+
+    return RAW.get(function)
 
 
 def python_function(target: object) -> pytypes.FunctionType | None:
@@ -163,7 +188,7 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
     if function is not None:
         return _call_object(w, function, (owner, *args), keywords)
     if isinstance(owner, Arr):
-        known = numpy_arrays.METHODS.get(name)
+        known = _array_method(name)
         if known is not None:
             return known(w, owner, args, dict(keywords))
         implementation = registry.lookup(f"ndarray.{name}")
@@ -204,15 +229,17 @@ def _number_method(name: str) -> Callable[[InstructionWalk, Abstract, Args, Keyw
 
 
 def _conjugate(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
+    from quadrants.infer.ufuncs import conjugate
+
     scalar = scalar_type(owner)
-    result = ufuncs._conjugate(w, owner)
+    result = conjugate(w, owner)
     assert scalar is not None
     return Num(scalar, result.value) if isinstance(result, Num) else result
 
 
 def _item(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
     assert isinstance(owner, Num)
-    weak = numpy_arrays.weak_version(owner.scalar)
+    weak = weak_version(owner.scalar)
     return Num(weak, w.cast(owner, weak))
 
 

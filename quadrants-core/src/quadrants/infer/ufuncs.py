@@ -212,7 +212,7 @@ def _signbit(w: Emitter, x: Abstract) -> Abstract:
     return Num(BOOL, w.b.value("cmp", signed, w.b.const(0.0, to), pred="lt"))
 
 
-def _conjugate(w: Emitter, x: Abstract) -> Abstract:
+def conjugate(w: Emitter, x: Abstract) -> Abstract:
     scalar = _scalar(x).machine
     if not scalar.is_complex:
         return x
@@ -221,7 +221,7 @@ def _conjugate(w: Emitter, x: Abstract) -> Abstract:
 
 
 def _conjugate_number(w: Emitter, x: Abstract) -> Abstract:
-    return _conjugate(w, _as_number(w, x))
+    return conjugate(w, _as_number(w, x))
 
 
 def _reciprocal(w: Emitter, x: Abstract) -> Abstract:

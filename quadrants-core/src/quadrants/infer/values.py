@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import types as pytypes
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 
 from quadrants._frozen import frozen
 from quadrants.ir import Value
@@ -409,13 +408,20 @@ class Conflict(Abstract):
         return ConflictType(self.kinds)
 
 
-@dataclass(slots=True)
 class Env:
     """The state of the walk at a point: locals by name (absent: unbound), the stack, and the exceptions being handled."""
 
-    locals: dict[str, Abstract] = field(default_factory=dict)
-    stack: list[Abstract] = field(default_factory=list)
-    handling: tuple[Exc, ...] = ()
+    __slots__ = ("handling", "locals", "stack")
+
+    def __init__(
+        self,
+        locals: dict[str, Abstract] | None = None,
+        stack: list[Abstract] | None = None,
+        handling: tuple[Exc, ...] = (),
+    ) -> None:
+        self.locals = {} if locals is None else locals
+        self.stack = [] if stack is None else stack
+        self.handling = handling
 
     def copy(self) -> Env:
         return Env(dict(self.locals), list(self.stack), self.handling)

@@ -8,7 +8,7 @@ its region; the lists of open exits are cut back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quadrants._frozen import frozen, record
 from quadrants.bytecode import nodes
@@ -38,7 +38,7 @@ from quadrants.types import EXC, Type
 MAX_ROUNDS = 24
 
 
-@dataclass(slots=True)
+@record
 class Exit:
     """An open end of a region: its terminator is added when all ends that meet are known."""
 
@@ -47,7 +47,7 @@ class Exit:
     loc: Loc | None = None
 
 
-@dataclass(slots=True)
+@record
 class Return:
     """A return: its region is open until the type of the result is known."""
 

@@ -8,7 +8,7 @@ op or as the argument of a region, and is visible in the rest of its region and 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from quadrants._frozen import frozen, record
@@ -55,7 +55,6 @@ class Value:
         return f"<Value {self.hint or hex(id(self))}: {self.type}>"
 
 
-@dataclass(eq=False, slots=True)
 class Op:
     """An operation.
 
@@ -69,13 +68,28 @@ class Op:
         cleanup: heap values to release when it raises, outermost first (set by the pass `ownership`).
     """
 
-    defn: OpDef
-    operands: list[Value]
-    results: list[Value]
-    attrs: dict[str, object] = field(default_factory=dict)
-    regions: list[Region] = field(default_factory=list)
-    loc: Loc | None = None
-    cleanup: tuple[Value, ...] = ()
+    __slots__ = ("attrs", "cleanup", "defn", "loc", "operands", "regions", "results")
+
+    def __init__(
+        self,
+        defn: OpDef,
+        operands: list[Value],
+        results: list[Value],
+        attrs: dict[str, object] | None = None,
+        regions: list[Region] | None = None,
+        loc: Loc | None = None,
+        cleanup: tuple[Value, ...] = (),
+    ) -> None:
+        self.defn = defn
+        self.operands = operands
+        self.results = results
+        self.attrs = {} if attrs is None else attrs
+        self.regions = [] if regions is None else regions
+        self.loc = loc
+        self.cleanup = cleanup
+
+    def __repr__(self) -> str:
+        return f"<Op {self.defn.name}>"
 
     @property
     def name(self) -> str:
@@ -97,12 +111,14 @@ class Op:
         return self.attrs[name] if name in self.attrs else self.defn.default(name)
 
 
-@dataclass(eq=False, slots=True)
 class Region:
     """A block of ops with arguments; the last op is a terminator."""
 
-    args: list[Value] = field(default_factory=list)
-    ops: list[Op] = field(default_factory=list)
+    __slots__ = ("args", "ops")
+
+    def __init__(self, args: list[Value] | None = None, ops: list[Op] | None = None) -> None:
+        self.args = [] if args is None else args
+        self.ops = [] if ops is None else ops
 
     @property
     def terminator(self) -> Op | None:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 #: bits of a float type -> (bits of the significand with the leading one, smallest exponent of a unit in the last place)
 _FORMATS = {16: (11, -24), 32: (24, -149), 64: (53, -1074)}
 
 
-def round_to(value: Fraction, bits: int) -> float:
+def round_to(value: Fraction | int, bits: int) -> float:
     """The nearest float of the width, ties to even, as a Python float; infinite past the largest. Zero is positive."""
+    from fractions import Fraction  # with decimal behind it: only the interpreter and folding come here
+
     precision, lowest = _FORMATS[bits]
     if value == 0:
         return 0.0
-    size = abs(value)
+    size = abs(Fraction(value))
     exponent = size.numerator.bit_length() - size.denominator.bit_length()
     if Fraction(2) ** exponent > size:
         exponent -= 1

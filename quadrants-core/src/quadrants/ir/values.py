@@ -10,12 +10,11 @@ from __future__ import annotations
 import ctypes
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from quadrants._frozen import frozen
+from quadrants._frozen import frozen, record
 from quadrants.ir.core import Loc, Scope
 from quadrants.types import ArrayType, ExcType, RefType, Scalar, StrType, Type
 from quadrants.types.dtypes import dtype_of
@@ -48,7 +47,7 @@ class Raised(Exception):
         return f"{self.cls}({', '.join(map(repr, self.values))}) {self.loc or ''}".rstrip()
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Block:
     """A piece of memory.
 
@@ -76,7 +75,7 @@ class Block:
         self.freed = self.refcount == 0
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Variable:
     """The content of a `ref`."""
 

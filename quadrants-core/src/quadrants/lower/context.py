@@ -94,6 +94,6 @@ class ModuleContext:
         if not declared:
             return ""
         if declared[0].name not in self.helpers:
-            self.helpers.update(declared)
+            self.helpers.update((function.name, function.text) for function in declared)
             self.helpers[vectormath.KEPT] = vectormath.kept(self.helpers)
         return vectormath.variants(symbol, name, bits, arity, self.options.vector_bits)

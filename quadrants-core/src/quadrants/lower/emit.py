@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quadrants._frozen import record
 from quadrants.ir.core import Function, Op, Region, Value
@@ -24,7 +24,7 @@ Parts = tuple[Text, ...]
 Emitter = Callable[["FunctionEmitter", Op], None]
 
 
-@dataclass(eq=False, slots=True)
+@record(eq=False)
 class Join:
     """A block that several jumps reach with values: a phi a component.
 

@@ -10,8 +10,8 @@ what later turns read, which `overlap` shows at run time (otherwise, and for few
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
@@ -37,7 +37,7 @@ def run(function: Function, context: PassContext) -> None:
     _Interchanger(function, context, definitions(function), integer_constants(function)).region(function.body)
 
 
-@dataclass(slots=True)
+@record
 class Columns:
     """A loop over columns, taken apart: what comes before the sums, the loop of the sums, what comes behind."""
 
@@ -85,7 +85,7 @@ def _reads(op: Op) -> bool:
     return scalar and (is_pure(op) or (op.name == "load" and _plain(op)))
 
 
-@dataclass(slots=True)
+@record
 class _Interchanger:
     function: Function
     context: PassContext
@@ -186,7 +186,7 @@ def independent(parts: Columns) -> bool:
     return True
 
 
-@dataclass(slots=True)
+@record
 class _Emitter:
     """Emits the interchanged loops, and the choice between them and the loop as it was."""
 

@@ -6,14 +6,15 @@ that write: there a turn before may have changed it. A write makes everything un
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Value
 
 Place = tuple[object, ...]
 
 
-@dataclass(slots=True)
+@record
 class KnownLoads:
     """A stack of tables, one a region; `barriers` says which regions do not see what is around them."""
 

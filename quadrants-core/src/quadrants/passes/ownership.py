@@ -13,7 +13,7 @@ released behind its last use; by the jumps that leave its region earlier; and, w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Value
@@ -35,7 +35,7 @@ def _counted(value: Value) -> bool:
     return value.type.heap
 
 
-@dataclass(slots=True)
+@record
 class _Scope:
     """A region that is being walked: what it owns and has not released yet, in order of definition."""
 

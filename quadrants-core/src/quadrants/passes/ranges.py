@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from quadrants._frozen import frozen, record
 from quadrants.ir import Function, Op, Region, Value
@@ -51,7 +51,7 @@ class _Guess:
     kind: _Kind
 
 
-@dataclass(slots=True)
+@record
 class _Frame:
     """An op of control flow that is being walked: the hull of what arrives at its results and at its next turn."""
 

@@ -6,8 +6,9 @@ Takes regions as they are; changes nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Effect, Function, Op, Region, Value
 
 #: Ops that a `break` or `continue` may name.
@@ -17,7 +18,7 @@ LOOPS = frozenset({"loop", "for"})
 SHORT = 16
 
 
-@dataclass(slots=True)
+@record
 class Exits:
     """The jumps that name one op."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from quadrants.ir.opdef import Attr, AttrKind, OpDef
@@ -55,7 +54,7 @@ def _convert(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     if source.is_float and target.is_integer:
         return (float_to_int(float(value), target),)
     if source.is_integer and target.is_float:
-        return (canonical(target, round_to(Fraction(value), target.bits)),)
+        return (canonical(target, round_to(int(value), target.bits)),)
     return (canonical(target, value != 0 if target.is_bool else value),)
 
 

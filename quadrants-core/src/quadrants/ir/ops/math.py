@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,6 +90,8 @@ def _lgamma(a: float) -> float:
 def _fma(a: float, b: float, c: float, bits: int) -> float:
     if not (math.isfinite(a) and math.isfinite(b) and math.isfinite(c)):
         return a * b + c if not (math.isfinite(a) and math.isfinite(b)) else c
+    from fractions import Fraction  # loaded only by who computes one
+
     exact = Fraction(a) * Fraction(b) + Fraction(c)
     return round_to(exact, bits) if exact else a * b + c
 

@@ -12,22 +12,35 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from quadrants.lower.vectormath.definitions import ENABLED, definition
+from quadrants._frozen import frozen
+
+if TYPE_CHECKING:
+    from quadrants.lower.vectormath.catalogue import ENABLED
 
 __all__ = ["ENABLED", "KEPT", "PREFIX", "called", "declarations", "definitions", "kept", "lanes", "variants"]
 
 PREFIX = "@qd.vec."
 #: Keeps the declarations of vector functions until loops are vectorised.
 KEPT = "llvm.compiler.used"
-_CALL = re.compile(r"\bcall [^@\n]*@(qd\.vec\.[a-z0-9]+\.\d+\.\d+m?)\(")
+_CALL = r"\bcall [^@\n]*@(qd\.vec\.[a-z0-9]+\.\d+\.\d+m?)\("
 #: Targets with vectors of this size fuse multiplications and additions.
 _FUSED_BITS = 256
 _TYPES = {64: "double", 32: "float"}
 
 
-class Declared(NamedTuple):
+def __getattr__(name: str) -> Any:
+    """`ENABLED`: the functions are loaded when one is called or asked for."""
+    if name == "ENABLED":
+        from quadrants.lower.vectormath.catalogue import ENABLED
+
+        return ENABLED
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@frozen
+class Declared:
     """A vector function: its name and its declaration."""
 
     name: str
@@ -43,6 +56,8 @@ def lanes(bits: int, vector_bits: int) -> tuple[int, ...]:
 @cache
 def declarations(name: str, bits: int, arity: int, vector_bits: int) -> tuple[Declared, ...]:
     """The vector functions that stand for a scalar one. None where the function is not enabled."""
+    from quadrants.lower.vectormath.catalogue import ENABLED
+
     function = ENABLED.get((name, bits))
     if function is None or (bits in function.fused and vector_bits < _FUSED_BITS):
         return ()
@@ -76,11 +91,13 @@ def kept(names: Iterable[str]) -> str:
 
 def called(text: str) -> tuple[str, ...]:
     """The vector functions that the text of an optimised module calls."""
-    return tuple(sorted(set(_CALL.findall(text))))
+    return tuple(sorted(set(re.findall(_CALL, text))))
 
 
 def definitions(names: Iterable[str]) -> str:
     """A module that defines vector functions, to be inlined: none of it is left where all of its calls are."""
+    from quadrants.lower.vectormath.catalogue import definition
+
     whole: dict[str, str] = {}
     for full in names:
         _, _, name, bits, count = full.split(".")
