@@ -28,6 +28,10 @@ class Numerics:
     overflow: str = "wrap"
 
 
+#: The numerics of kernels and their functions: i32 and f32 are what Python's numbers become, and nothing raises.
+KERNEL_NUMERICS = Numerics(weak_int="i32", weak_float="f32", division="ieee")
+
+
 @frozen
 class Options:
     """The options of one compiled function.

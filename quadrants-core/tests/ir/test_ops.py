@@ -40,7 +40,8 @@ def test_definition_is_complete(defn: OpDef) -> None:
     assert defn.doc
     assert defn.derivative
     exits = ("yield", "break", "continue", "return")
-    assert (defn.reference is not None) or defn.name in _CONTROL or defn.name in _SPECIAL or defn.name in exits
+    meanings = (defn.reference, defn.on_thread, defn.on_group)
+    assert any(meanings) or defn.name in _CONTROL or defn.name in _SPECIAL or defn.name in exits
     assert defn.may_raise is None or defn.effects & Effect.RAISES
     assert not defn.terminator or defn.effects & Effect.CONTROL
 

@@ -120,7 +120,7 @@ def test_spellings(text: str, type: Type) -> None:
         ("array<f64>", "column 10: expected ',', found '>'"),
         ("array<tuple<>, 1, C>", "expected a scalar type, found tuple<>"),
         ("array<f64, 1, D>", "column 15: expected the layout C, F or A, found 'D'"),
-        ("array<f64, 1, C, rw>", "column 18: expected 'ro', found 'rw'"),
+        ("array<f64, 1, C, rw>", "column 18: expected ro, shared or local, found 'rw'"),
         ("array<f64, x, C>", "expected an integer, found 'x'"),
         ("tuple<f64", "expected ',', found the end"),
         ("f64 f64", "column 5: expected the end, found 'f64'"),

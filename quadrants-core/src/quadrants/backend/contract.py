@@ -77,6 +77,7 @@ class Capabilities:
     max_grid: tuple[int, int, int] = (1, 1, 1)
     recursion: bool = False
     grid_sync: bool = False
+    strides_in_bytes: bool = False  # of arrays in the argument block: else in elements
     host_code: bool = False  # compiles functions that the interpreter calls directly
 
     def supports_atomic(self, operation: str, dtype: str) -> bool:
@@ -105,6 +106,20 @@ class Artifact:
     )  # what `inspect_*` shows; not part of the identity
 
 
+@frozen
+class LaunchShape:
+    """The shape of a launch: blocks, and threads of a block, along x, y and z; bytes of dynamic shared memory."""
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    shared_bytes: int = 0
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing runs."""
+        return 0 in self.grid or 0 in self.block
+
+
 @runtime_checkable
 class Executable(Protocol):
     """Code that is loaded. It stays loaded while this object lives."""
@@ -114,6 +129,20 @@ class Executable(Protocol):
 
     def address(self, entry: str) -> int:
         """The address of an entry on the host, or the driver's handle of it."""
+        ...
+
+
+@runtime_checkable
+class KernelExecutable(Executable, Protocol):
+    """Code with kernels: what `load` gives for a module whose entry is a kernel."""
+
+    def launch(self, entry: str, arguments: bytes, shape: LaunchShape, stream: Stream | None = None) -> None:
+        """Start a kernel, which is an entry of the artifact, in a stream; None is the default one.
+
+        Args:
+            arguments: the argument block, as `quadrants.backend.arguments.pack` makes it.
+            shape: neither grid nor block has a zero, and both are within the limits of the capabilities.
+        """
         ...
 
 

@@ -147,7 +147,8 @@ class Function:
         result_types: what `return` gives; heap values are owned by the caller.
         body: its body.
         scope: the Python function that it comes from.
-        attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `inline` ("always", "never" or
+        attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `kernel`
+            (a device function that the host launches: it returns nothing), `inline` ("always", "never" or
             absent), `fp` ("default", "strict" or "fast").
     """
 

@@ -153,7 +153,8 @@ class _Machine:
             if special is not None:
                 results = special(self, op, values, env)
             else:
-                assert op.defn.reference is not None, op.name
+                if op.defn.reference is None:
+                    raise InterpError(f"{op.name} runs on a device only: see ir.simt")
                 results = op.defn.reference(op, values)
         except Raised as error:
             if not op.can_raise:

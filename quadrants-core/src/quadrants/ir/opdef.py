@@ -10,6 +10,7 @@ from quadrants._frozen import frozen
 
 if TYPE_CHECKING:
     from quadrants.ir.core import Op, Region
+    from quadrants.ir.threads import Group, Thread
     from quadrants.types import Type
 
 
@@ -23,6 +24,9 @@ class Effect(enum.Flag):
     RAISES = enum.auto()
     HOST = enum.auto()  # calls back into Python: only on the host
     CONTROL = enum.auto()
+    COLLECTIVE = (
+        enum.auto()
+    )  # depends on what other threads do at the same place: only on a device, and never duplicated
 
 
 class AttrKind(enum.Enum):
@@ -35,6 +39,7 @@ class AttrKind(enum.Enum):
     TYPE = "a type"
     TYPES = "a tuple of types"
     STRS = "a tuple of strings"
+    INTS = "a tuple of ints"
 
 
 @frozen
@@ -59,6 +64,10 @@ class Attr:
 #: (operand types, attributes, regions) -> result types. Raises TypeError with a message if they do not fit.
 TypeRule = Callable[["Sequence[Type]", "dict[str, Any]", "Sequence[Region]"], "tuple[Type, ...]"]
 Reference = Callable[["Op", "tuple[Any, ...]"], "tuple[Any, ...]"]
+#: (op, the thread, operand values) -> result values: for an op whose meaning depends on which thread runs it.
+ThreadReference = Callable[["Op", "Thread", "tuple[Any, ...]"], "tuple[Any, ...]"]
+#: (op, the threads that arrive together with their operand values) -> the result values of each, in the same order.
+GroupReference = Callable[["Op", "Group"], "list[tuple[Any, ...]]"]
 
 
 @frozen(eq=False)
@@ -78,6 +87,8 @@ class OpDef:
         regions: how many regions it holds.
         doc: one sentence of meaning, with the undefined cases and who guards them.
         derivative: how it is differentiated, or the reason why it is not.
+        on_thread: instead of `reference`, the semantics of an op that only a device has, for one thread.
+        on_group: instead of `reference`, the semantics of an op with the effect COLLECTIVE, for the threads that arrive together.
     """
 
     name: str
@@ -91,6 +102,8 @@ class OpDef:
     regions: int = 0
     doc: str = ""
     derivative: str = ""
+    on_thread: ThreadReference | None = None
+    on_group: GroupReference | None = None
 
     def raises(self, op: Op) -> bool:
         """Whether this op can raise."""

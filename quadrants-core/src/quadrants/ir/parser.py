@@ -23,6 +23,8 @@ _SYMBOL = re.compile(r"@[^\W\d][\w.$]*")
 _ATTRIBUTES = re.compile(r"\{\s*[^\W\d]\w*\s*=")
 _NUMBER_START = re.compile(r"-|\d|\(|(?:nan|inf)j?\b")
 _LOC = re.compile(r"@(\d+):(\d+)(?:-(\d+):(\d+))?(?:\+(\d+))?")
+#: The names of results: after an op that has neither operands nor attributes, they begin the next one.
+_RESULTS = re.compile(r"%[\w.]+(?:\s*,\s*%[\w.]+)*\s*=")
 _HINT = re.compile(r"%([^\W\d]\w*)")
 
 
@@ -197,7 +199,7 @@ class _FunctionParser:
         return [(name, pos) for pos, name in names]
 
     def operands(self) -> list[Value]:
-        if not self.scanner.at("%"):
+        if not self.scanner.at("%") or _RESULTS.match(self.scanner.text, self.scanner.pos):
             return []
         values = [self.use()]
         while self.scanner.accept(","):

@@ -30,6 +30,7 @@ from quadrants.types import RefType, Type
 FUNCTION_ATTRS: dict[str, tuple[object, ...]] = {
     "recursive": (True, False),
     "level": ("host", "device"),
+    "kernel": (True, False),
     "inline": ("always", "never"),
     "fp": ("default", "strict", "fast"),
 }
@@ -339,6 +340,8 @@ def _fits(value: object, spec: Attr) -> bool:
             return isinstance(value, tuple) and all(isinstance(item, Type) for item in value)
         case AttrKind.STRS:
             return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
+        case AttrKind.INTS:
+            return isinstance(value, tuple) and all(type(item) is int for item in value)
 
 
 def _describe(op: Op) -> str:

@@ -42,6 +42,7 @@ class Raised(Exception):
         self.values = values
         self.loc = loc
         self.trace: list[tuple[Scope, Loc | None]] = []
+        self.thread: object = None  # of a device, where it happened
 
     def __str__(self) -> str:
         return f"{self.cls}({', '.join(map(repr, self.values))}) {self.loc or ''}".rstrip()

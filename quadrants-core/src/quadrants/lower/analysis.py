@@ -25,6 +25,8 @@ IMPLIED = {
     "index": (INDEX_ERROR,),
     "load": (INDEX_ERROR,),
     "store": (INDEX_ERROR,),
+    "atomic": (INDEX_ERROR,),
+    "atomic.cas": (INDEX_ERROR,),
     "alloc": (VALUE_ERROR, MEMORY_ERROR),
 }
 

@@ -30,8 +30,8 @@ def _stride(e: FunctionEmitter, op: Op) -> None:
     e.set(op, strides(e.get(op.operands[0]), array_type(op.operands[0]))[axis])
 
 
-def _element(e: FunctionEmitter, op: Op, first: int) -> tuple[Text, ArrayType]:
-    """The address of the element of a load (first = 0) or a store (first = 1)."""
+def element(e: FunctionEmitter, op: Op, first: int) -> tuple[Text, ArrayType]:
+    """The address of the element of an access whose operand `first` is the array, followed by the indices."""
     type = array_type(op.operands[first])
     parts = e.get(op.operands[first])
     indices = [e.one(index) for index in op.operands[first + 1 :]]
@@ -43,7 +43,7 @@ def _imaginary(e: FunctionEmitter, at: Text, part: Scalar) -> Text:
 
 
 def _load(e: FunctionEmitter, op: Op) -> None:
-    at, type = _element(e, op, 0)
+    at, type = element(e, op, 0)
     part = type.dtype.part
     text, align = memory_text(part), part.itemsize
     note = DATA + e.aliasing.note(op.operands[0])
@@ -56,7 +56,7 @@ def _load(e: FunctionEmitter, op: Op) -> None:
 
 
 def _store(e: FunctionEmitter, op: Op) -> None:
-    at, type = _element(e, op, 1)
+    at, type = element(e, op, 1)
     part = type.dtype.part
     text, align = memory_text(part), part.itemsize
     parts = e.get(op.operands[0])

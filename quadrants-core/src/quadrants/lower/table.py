@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from quadrants.lower import arith, calls, cast, control, elementary, errors, memory, variables
+from quadrants.ir.ops import device, subgroup
+from quadrants.lower import arith, atomics, calls, cast, control, elementary, errors, memory, variables
 from quadrants.lower.emit import Emitter
 
-_FAMILIES = (arith, cast, elementary, memory, errors, control, calls, variables)
+_FAMILIES = (arith, cast, elementary, memory, errors, control, calls, variables, atomics)
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(
     {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}
@@ -19,5 +20,10 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
     {
         "map": "expanded into loops by the pass expand_maps",
         "map_into": "expanded into loops by the pass expand_maps",
+        **{
+            defn.name: "of devices: on the CPU, passes.blocks makes loops over the threads of a block of it"
+            for defn in (*device.DEFS, *subgroup.DEFS)
+            if defn.name not in EMITTERS
+        },
     }
 )

@@ -5,6 +5,9 @@ from __future__ import annotations
 from quadrants._frozen import frozen
 from quadrants.types.scalar import BOOL, Scalar, Type
 
+#: The address spaces: memory of the device, memory that a block's threads share, memory of one thread.
+SPACES = ("global", "shared", "local")
+
 
 @frozen
 class ArrayType(Type):
@@ -16,12 +19,14 @@ class ArrayType(Type):
         layout: "C" (row-major contiguous), "F" (column-major contiguous) or "A" (any strides). Arrays of rank 0 and 1
             that are contiguous are "C".
         readonly: whether writing to it is an error.
+        space: where its memory is, on a device: one of `SPACES`. Code for the host knows "global" only.
     """
 
     dtype: Scalar
     ndim: int
     layout: str = "C"
     readonly: bool = False
+    space: str = "global"
 
     @property
     def heap(self) -> bool:
@@ -32,7 +37,8 @@ class ArrayType(Type):
         return self.layout != "A"
 
     def __str__(self) -> str:
-        return f"array<{self.dtype}, {self.ndim}, {self.layout}{', ro' if self.readonly else ''}>"
+        marks = (", ro" if self.readonly else "") + (f", {self.space}" if self.space != "global" else "")
+        return f"array<{self.dtype}, {self.ndim}, {self.layout}{marks}>"
 
 
 @frozen

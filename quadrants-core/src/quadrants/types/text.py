@@ -14,6 +14,7 @@ from collections.abc import Callable
 from functools import reduce
 
 from quadrants.types.compound import (
+    SPACES,
     ArrayType,
     ExcType,
     FormatHole,
@@ -228,10 +229,19 @@ def _array(scanner: Scanner) -> ArrayType:
     layout = scanner.word("a layout")
     if layout not in ("C", "F", "A"):
         raise scanner.error(f"expected the layout C, F or A, found {layout!r}", start)
-    readonly = scanner.accept(",")
-    if readonly and not scanner.accept_word("ro"):
-        raise scanner.expected("'ro'")
-    return ArrayType(dtype, ndim, layout, readonly)
+    more = scanner.accept(",")
+    readonly = more and scanner.accept_word("ro")
+    if readonly:
+        more = scanner.accept(",")
+    space = SPACES[0]
+    if more:
+        start = scanner.pos
+        space = scanner.word("'ro' or an address space")
+        if space not in SPACES[1:]:
+            raise scanner.error(
+                f"expected {'' if readonly else 'ro, '}{' or '.join(SPACES[1:])}, found {space!r}", start
+            )
+    return ArrayType(dtype, ndim, layout, readonly, space)
 
 
 def _items(scanner: Scanner) -> tuple[Type, ...]:

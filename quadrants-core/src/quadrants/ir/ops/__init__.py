@@ -6,9 +6,24 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from quadrants.ir.opdef import OpDef
-from quadrants.ir.ops import arith, bits, call, cast, complex, const, control, errors, map, math, memory, variables
+from quadrants.ir.ops import (
+    arith,
+    bits,
+    call,
+    cast,
+    complex,
+    const,
+    control,
+    device,
+    errors,
+    map,
+    math,
+    memory,
+    subgroup,
+    variables,
+)
 
-_FAMILIES = (const, arith, bits, cast, complex, math, memory, map, variables, control, call, errors)
+_FAMILIES = (const, arith, bits, cast, complex, math, memory, map, variables, control, call, errors, device, subgroup)
 
 OPS: Mapping[str, OpDef] = MappingProxyType({defn.name: defn for family in _FAMILIES for defn in family.DEFS})
 
