@@ -101,13 +101,3 @@ def test_repeated_keywords_are_refused() -> None:
 
     with pytest.raises(TypeError, match="multiple values for keyword argument 'k'"):
         qd.njit(f)(1)
-
-
-def test_texts_on_several_paths_get_a_hint() -> None:
-    def f(n: int) -> str:
-        if n > 0:
-            return "positive"
-        return "negative"
-
-    with pytest.raises(qd.QuadrantsError, match="hint: Compiled code cannot choose between texts"):
-        qd.njit(f)(1)

@@ -69,7 +69,10 @@ class FrontEnd:
 def run(request: Request) -> FrontEnd:
     """All of the front end."""
     options = request.options
-    typed = infer_module(request.function, request.param_types, _infer_options(options), _dynamic(request.dynamic))
+    single = request.result is not None
+    typed = infer_module(
+        request.function, request.param_types, _infer_options(options), _dynamic(request.dynamic), unions=not single
+    )
     result = typed.result_type
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)

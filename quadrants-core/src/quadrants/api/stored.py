@@ -21,6 +21,7 @@ from quadrants.lower.abi import Site, SiteKind
 from quadrants.options import Options
 from quadrants.types import (
     ArrayType,
+    ChoiceType,
     ExcType,
     FormatHole,
     FormatType,
@@ -28,17 +29,31 @@ from quadrants.types import (
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     Scalar,
     SliceType,
     StrType,
     TupleType,
     Type,
+    UnionType,
 )
 
 _CLASSES = (
-    *(ArrayType, ExcType, FormatHole, FormatType, Kind, LiteralType, NamedTupleType, NoneType, OptionalType),
-    *(Scalar, SliceType, StrType, TupleType, EntrySpec, Hidden, Source, Site, SiteKind, Loc, Scope),
+    *(
+        ArrayType,
+        ChoiceType,
+        ExcType,
+        FormatHole,
+        FormatType,
+        Kind,
+        LiteralType,
+        NamedTupleType,
+        NoneType,
+        ObjectType,
+        OptionalType,
+    ),
+    *(Scalar, SliceType, StrType, TupleType, UnionType, EntrySpec, Hidden, Source, Site, SiteKind, Loc, Scope),
 )
 
 

@@ -19,11 +19,13 @@ from quadrants.types import (
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     Scalar,
     StrType,
     TupleType,
     Type,
+    UnionType,
 )
 from quadrants.types.dtypes import dtype_of
 
@@ -190,6 +192,9 @@ class Boxer:
         """A plain tuple, and the slot that holds it until it is part of something else."""
         made = self.checked(self.text.call("ptr", "PyTuple_New", ("i64", str(len(items)))))
         place = self.text.alloca("ptr")
+        self.text.allocas.append(
+            f"  store ptr null, ptr {place}"
+        )  # it may fail before, or on a way that leads elsewhere
         self._partial.append(place)
         self.text.store("ptr", made, place)
         for index, item in enumerate(items):
@@ -211,10 +216,28 @@ class Boxer:
         text.begin(join)
         return text.let(f"phi ptr [{obj}, %{last}], [{nothing}, %{none}]")
 
+    def union(self, type: UnionType) -> str:
+        text = self.text
+        chosen, join = self._next("i64"), text.fresh("union")
+        edges = []
+        for position, item in enumerate(type.items):
+            rest = text.fresh("rest")
+            if position < len(type.items) - 1:
+                one = text.fresh("one")
+                text.branch(text.equal("i64", chosen, position), one, rest)
+                text.begin(one)
+            obj = self.box(item)
+            edges.append(f"[{obj}, %{text.block}]")
+            text.jump(join)
+            if position < len(type.items) - 1:
+                text.begin(rest)
+        text.begin(join)
+        return text.let(f"phi ptr {', '.join(edges)}")
+
     def none(self, type: NoneType) -> str:
         return self.shared(self.text.data("_Py_NoneStruct"), immortal=True)
 
-    def string(self, type: StrType) -> str:
+    def string(self, type: StrType | ObjectType) -> str:
         return self.shared(self._next("ptr"), immortal=False)
 
     def literal(self, type: LiteralType) -> str:
@@ -239,7 +262,7 @@ class Boxer:
 
 def slow_types(type: Type) -> list[Type]:
     """The parts of a result that the handler makes, in the order of their numbers."""
-    if isinstance(type, (TupleType, NamedTupleType)):
+    if isinstance(type, (TupleType, NamedTupleType, UnionType)):
         return [found for item in type.items for found in slow_types(item)]
     if isinstance(type, OptionalType):
         return slow_types(type.item)
@@ -290,8 +313,10 @@ _RULES: dict[type, _Rule] = {
     TupleType: Boxer.plain_tuple,  # type: ignore[dict-item]
     NamedTupleType: Boxer.named_tuple,  # type: ignore[dict-item]
     OptionalType: Boxer.optional,  # type: ignore[dict-item]
+    UnionType: Boxer.union,  # type: ignore[dict-item]
     NoneType: Boxer.none,  # type: ignore[dict-item]
     StrType: Boxer.string,  # type: ignore[dict-item]
+    ObjectType: Boxer.string,  # type: ignore[dict-item]
     LiteralType: Boxer.literal,  # type: ignore[dict-item]
 }
 

@@ -196,13 +196,15 @@ class _Native:
             self.held += [self.text.call("ptr", "qd_pin", ("ptr", array)) for array in self.unboxer.arrays]
 
     def _let_go(self) -> None:
+        if self.spec.calls_python:
+            self.text.call("void", "Py_DecRef", ("ptr", self.text.load("ptr", self.context, abi.CTX_KEPT)))
         for obj in self.held:
             self.text.call("void", "Py_DecRef", ("ptr", obj))
 
     def _call(self, values: list[str]) -> None:
         """Run the kernel; box the result or raise."""
         text, spec = self.text, self.spec
-        context = self._context()
+        self.context = context = self._context()
         results = Results(text, spec.result)
         if spec.nogil:
             text.store("ptr", text.call("ptr", "PyEval_SaveThread"), context, abi.CTX_THREAD)
@@ -241,7 +243,8 @@ class _Native:
         if self.spec.calls_python:
             text.declarations.setdefault("qd_hostcall", "declare i32 @qd_hostcall(ptr, i32, ptr)")
             text.store("ptr", "@qd_hostcall", context, abi.CTX_HOSTCALL)
-            text.store("ptr", text.load("ptr", self._data("objects")), context, abi.CTX_RESERVED)
+            text.store("ptr", "null", context, abi.CTX_KEPT)
+            text.store("ptr", text.load("ptr", self._data("objects")), context, abi.CTX_HANDLER)
         return context
 
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from quadrants.host.hostcall import release_kept
 from quadrants.host.os import system
-from quadrants.host.spec import MISSING, EntrySpec, Source
+from quadrants.host.spec import MISSING, Source
 from quadrants.host.support import Raise, Retry
+from quadrants.host.symbols import resolve
 from quadrants.host.values import box_array, decode, encode, words_of
 from quadrants.lower import abi
 from quadrants.types import (
@@ -29,6 +31,7 @@ from quadrants.types import (
     StrType,
     TupleType,
     Type,
+    UnionType,
 )
 from quadrants.types.dtypes import scalar_of
 
@@ -92,44 +95,43 @@ def run(dispatcher: DispatcherBase, loaded: Loaded, arguments: tuple[object, ...
     given = (ctypes.c_uint64 * max(len(words), 1))(*words)
     results = (ctypes.c_uint64 * max(sum(map(words_of, spec.result.leaves())), 1))()
     context = ctypes.create_string_buffer(abi.CTX_BYTES)
-    pending: list[BaseException] = []
-    hostcall = _hostcall(loaded, pending)
-    _fill_context(context, dispatcher, spec, hostcall)
+    _fill_context(context, dispatcher, loaded)
     prototype = ctypes.CFUNCTYPE if spec.nogil else ctypes.PYFUNCTYPE
     entry = prototype(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(loaded.entry)
-    status: int = entry(ctypes.addressof(context), ctypes.addressof(given), ctypes.addressof(results))
-    if status:
-        raise loaded.handler.exception(status, ctypes.addressof(context), pending[-1] if pending else None)
-    return _result(spec.result, list(results))
+    where = ctypes.addressof(context)
+    try:
+        status, error = _enter(entry, where, ctypes.addressof(given), ctypes.addressof(results))
+        if status:
+            raise loaded.handler.exception(status, where, error)
+        return _result(spec.result, list(results))
+    finally:
+        release_kept(where)
 
 
-def _fill_context(
-    context: ctypes.Array[ctypes.c_char], dispatcher: DispatcherBase, spec: EntrySpec, hostcall: Any
-) -> None:
+def _enter(
+    entry: Callable[[int, int, int], int], context: int, given: int, results: int
+) -> tuple[int, BaseException | None]:
+    """The status of a call of the entry, and the error that it left set in the interpreter, which ctypes raises here."""
+    try:
+        return entry(context, given, results), None
+    except BaseException as error:  # noqa: BLE001  (whatever it is, it goes on to the caller of the kernel)
+        last = ctypes.c_int32.from_address(context + abi.CTX_NEXT_RECORD).value - 1
+        return abi.PYTHON_ERROR | (last % abi.RECORDS) << abi.RECORD_SHIFT, error
+
+
+def _fill_context(context: ctypes.Array[ctypes.c_char], dispatcher: DispatcherBase, loaded: Loaded) -> None:
+    spec = loaded.spec
     low, high = system().stack_bounds() if spec.recursive else (0, 0)
     limit = low + min(_STACK_MARGIN, (high - low) // 4) if low else 0
     for offset, value in (
         (abi.CTX_SELF, id(dispatcher)),
-        (abi.CTX_HOSTCALL, ctypes.cast(hostcall, ctypes.c_void_p).value or 0),
+        (abi.CTX_HOSTCALL, resolve("qd_hostcall") if spec.calls_python else 0),
+        (abi.CTX_HANDLER, id(loaded.handler)),
         (abi.CTX_STACK_LIMIT, limit),
         (abi.CTX_STACK_LOWEST, limit),
         (abi.CTX_THREAD, abi.NO_POLLS if spec.nogil else 0),  # ctypes releases the GIL and takes it again
     ):
         ctypes.c_uint64.from_buffer(context, offset).value = value
-
-
-def _hostcall(loaded: Loaded, pending: list[BaseException]) -> Any:
-    """The callback for calls from the kernel into Python. An error waits in `pending` until the kernel has returned."""
-
-    def into_python(_context: int, site: int, buffer: int) -> int:
-        try:
-            loaded.handler(site, buffer)
-        except BaseException as error:  # noqa: BLE001  (whatever it is, it goes on to the caller of the kernel)
-            pending.append(error)
-            return abi.PYTHON_ERROR
-        return 0
-
-    return ctypes.PYFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_void_p)(into_python)
 
 
 def _result(type: Type, words: list[int]) -> object:
@@ -153,16 +155,29 @@ def _assemble(type: Type, words: Iterator[int], arrays: Iterator[object]) -> obj
         return tuple(_assemble(item, words, arrays) for item in type.items)
     if isinstance(type, NamedTupleType):
         return type.cls(*[_assemble(item, words, arrays) for item in type.items])
+    if isinstance(type, UnionType) and type.heap:
+        chosen = next(words)
+        found = None
+        for position, item in enumerate(type.items):
+            if position == chosen:
+                found = _assemble(item, words, arrays)
+            else:
+                _skip_value(item, words, arrays)
+        return found
     if isinstance(type, OptionalType) and type.heap:
         present = next(words) & 1
         if present:
             return _assemble(type.item, words, arrays)
-        for leaf in type.item.leaves():
-            _skip(leaf, words)
-            if isinstance(leaf, ArrayType):
-                next(arrays)
+        _skip_value(type.item, words, arrays)
         return None
     return decode(type, words)
+
+
+def _skip_value(type: Type, words: Iterator[int], arrays: Iterator[object]) -> None:
+    for leaf in type.leaves():
+        _skip(leaf, words)
+        if isinstance(leaf, ArrayType):
+            next(arrays)
 
 
 def _skip(leaf: Type, words: Iterator[int]) -> None:

@@ -8,10 +8,12 @@ classes, messages and f-strings behave as they do there.
 from __future__ import annotations
 
 import ctypes
+import functools
 import importlib
 import struct
 import sys
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from quadrants.host.box import FIRST_BOX, slow_types
 from quadrants.ir.core import Loc, Scope
@@ -39,19 +41,36 @@ class Handler:
         self._classes = tuple(classes)
         self._results = tuple(slow_types(result))
 
-    def __call__(self, number: int, address: int, *error: BaseException | None) -> object:
-        """`(status, context, error)`: an exception. `(site, buffer)`: a call into Python. `(FIRST_BOX + i, buffer)`: a result."""
-        if error:
-            return self.exception(number, address, error[0])
-        if number >= FIRST_BOX:
+    def __call__(self, number: int, address: int, *more: Any) -> object:
+        """`(FIRST_BOX + i, buffer)`: a result. `(status, context, error)`: an exception. `(site, buffer, context, error)`: a call
+        into Python; the error is the one that is being handled, if that came from Python.
+        """
+        if not more:
             from quadrants.host.values import decode, read_words, words_of  # loaded here, not with the call path
 
             wanted = self._results[number - FIRST_BOX]
             return decode(wanted, read_words(address, sum(map(words_of, wanted.leaves()))))
+        if len(more) == 1:
+            return self.exception(number, address, more[0])
         from quadrants.host import hostcall
 
-        hostcall.call(self._sites[number], address)
+        context, error = more
+        hostcall.call(self._sites[number], address, context, functools.partial(self._caught, context, error))
         return None
+
+    def _caught(self, context: int, error: BaseException | None, status: int, depth: int = 0) -> BaseException:
+        """The object of an exception that compiled code has caught."""
+        from quadrants.host import traceback
+
+        number = abi.class_number(status)
+        if number == abi.PYTHON_ERROR and error is not None:
+            return error
+        record = context + abi.record_offset(abi.record_number(status) % abi.RECORDS)
+        site = self._site(_int32(record + abi.RECORD_SITE))
+        made = self._make(number, site, record, context, depth)
+        if site is not None:
+            made.__traceback__ = traceback.build(((site.scope, site.loc),))
+        return made
 
     def exception(self, status: int, context: int, error: BaseException | None) -> BaseException:
         """The exception of a failed call."""
@@ -60,7 +79,7 @@ class Handler:
         record = context + abi.record_offset(abi.record_number(status) % abi.RECORDS)
         site = self._site(_int32(record + abi.RECORD_SITE))
         if error is None:
-            error = self._make(abi.class_number(status), site, record)
+            error = self._make(abi.class_number(status), site, record, context)
             inner = None
         else:
             inner = traceback.without_own_frames(error.__traceback__)
@@ -68,13 +87,22 @@ class Handler:
         error.__traceback__ = traceback.build((*places, *self._callers(context)), inner)
         return error
 
-    def _make(self, number: int, site: Site | None, record: int) -> BaseException:
+    def _make(self, number: int, site: Site | None, record: int, context: int, depth: int = 0) -> BaseException:
         if number == abi.PYTHON_ERROR or not 0 < number <= len(self._classes):
             return SystemError("compiled code reported an error without setting one")
-        made: BaseException = resolve_class(self._classes[number - 1])(*_arguments(site, record))
+        words = _payload(record)
+        chain = site.chain if site is not None else ""
+        status = next(words) if chain else 0
+        made: BaseException = resolve_class(self._classes[number - 1])(*_arguments(site, words))
         handled = sys.exception()
+        if chain and abi.class_number(status) != abi.PYTHON_ERROR and depth < abi.RECORDS:
+            handled = self._caught(context, None, status & 0xFFFFFFFF, depth + 1)
         if handled is not None and handled is not made:
             made.__context__ = handled
+        if chain == "cause":
+            made.__cause__ = handled
+        elif chain == "none":
+            made.__suppress_context__ = True
         return made
 
     def _callers(self, context: int) -> Iterator[tuple[Scope, Loc | None]]:
@@ -89,14 +117,17 @@ class Handler:
         return self._sites[number] if 0 <= number < len(self._sites) else None
 
 
-def _arguments(site: Site | None, record: int) -> tuple[object, ...]:
-    """The arguments of the exception, from its record."""
-    if site is None or site.args is None:
-        return ()
+def _payload(record: int) -> Iterator[int]:
+    """The words of a record."""
     from quadrants.host.values import read_words
 
-    count = min(_int32(record + abi.RECORD_LEAVES), abi.PAYLOAD_WORDS)
-    words = read_words(record + abi.RECORD_PAYLOAD, count)
+    return read_words(record + abi.RECORD_PAYLOAD, min(_int32(record + abi.RECORD_LEAVES), abi.PAYLOAD_WORDS))
+
+
+def _arguments(site: Site | None, words: Iterator[int]) -> tuple[object, ...]:
+    """The arguments of the exception, from the words of its record."""
+    if site is None or site.args is None:
+        return ()
     items = site.args.items if isinstance(site.args, TupleType) else (site.args,)
     return tuple(_lenient(item, words) for item in items)
 

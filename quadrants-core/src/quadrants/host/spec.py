@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 
 from quadrants._frozen import frozen
-from quadrants.types import ArrayType, LiteralType, NamedTupleType, OptionalType, Scalar, TupleType, Type
+from quadrants.types import ArrayType, LiteralType, NamedTupleType, OptionalType, Scalar, TupleType, Type, UnionType
 
 
 class Source(enum.Enum):
@@ -134,7 +134,7 @@ def constants_of(type: Type) -> tuple[object, ...]:
         return (type.value,)
     if isinstance(type, NamedTupleType):
         return (type.cls, *(c for item in type.items for c in constants_of(item)))
-    if isinstance(type, TupleType):
+    if isinstance(type, (TupleType, UnionType)):
         return tuple(c for item in type.items for c in constants_of(item))
     if isinstance(type, OptionalType):
         return constants_of(type.item)

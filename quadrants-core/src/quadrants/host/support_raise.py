@@ -6,7 +6,7 @@ Part of the support module (see `support_ir`).
 from __future__ import annotations
 
 from quadrants.host import layout
-from quadrants.lower.abi import CTX_RESERVED
+from quadrants.lower.abi import CTX_HANDLER
 
 #: Since 3.12 a raised exception is one object.
 ONE_OBJECT = """
@@ -122,16 +122,61 @@ cleanup:
   ret ptr %result
 }}
 
-; A call from a kernel into Python: handler(site, buffer); see hostcall.py.
+; A call from a kernel into Python: handler(site, buffer, context, error or None); see hostcall.py. An error that the kernel is
+; handling is set aside for the call, and set again behind it unless the call fails.
 define i32 @qd_hostcall(ptr %context, i32 %site, ptr %buffer) noinline {{
-  %handler.at = getelementptr i8, ptr %context, i64 {CTX_RESERVED}
+entry:
+  %args = alloca [4 x ptr]
+  %handler.at = getelementptr i8, ptr %context, i64 {CTX_HANDLER}
   %handler = load ptr, ptr %handler.at
   %wide = zext i32 %site to i64
-  %answer = call ptr @call_with_numbers(ptr %handler, i64 %wide, ptr %buffer)
-  %failed = icmp eq ptr %answer, null
-  call void @Py_DecRef(ptr %answer)
-  %status = select i1 %failed, i32 65535, i32 0
-  ret i32 %status
+  %pending = call ptr @PyErr_Occurred()
+  %clean = icmp eq ptr %pending, null
+  br i1 %clean, label %numbers, label %take
+take:
+  %raised = call ptr @take_raised()
+  br label %numbers
+numbers:
+  %error = phi ptr [null, %entry], [%raised, %take]
+  %site.object = call ptr @PyLong_FromUnsignedLongLong(i64 %wide)
+  %buffer.object = call ptr @PyLong_FromVoidPtr(ptr %buffer)
+  %context.object = call ptr @PyLong_FromVoidPtr(ptr %context)
+  %no1 = icmp eq ptr %site.object, null
+  %no2 = icmp eq ptr %buffer.object, null
+  %no3 = icmp eq ptr %context.object, null
+  %no12 = or i1 %no1, %no2
+  %no = or i1 %no12, %no3
+  br i1 %no, label %cleanup, label %ask
+ask:
+  store ptr %site.object, ptr %args
+  %args1 = getelementptr ptr, ptr %args, i64 1
+  store ptr %buffer.object, ptr %args1
+  %args2 = getelementptr ptr, ptr %args, i64 2
+  store ptr %context.object, ptr %args2
+  %args3 = getelementptr ptr, ptr %args, i64 3
+  %no.error = icmp eq ptr %error, null
+  %error.object = select i1 %no.error, ptr @_Py_NoneStruct, ptr %error
+  store ptr %error.object, ptr %args3
+  %answer = call ptr @PyObject_Vectorcall(ptr %handler, ptr %args, i64 4, ptr null)
+  br label %cleanup
+cleanup:
+  %result = phi ptr [null, %numbers], [%answer, %ask]
+  call void @Py_DecRef(ptr %site.object)
+  call void @Py_DecRef(ptr %buffer.object)
+  call void @Py_DecRef(ptr %context.object)
+  %failed = icmp eq ptr %result, null
+  br i1 %failed, label %drop, label %fine
+drop:
+  call void @Py_DecRef(ptr %error)
+  ret i32 65535
+fine:
+  call void @Py_DecRef(ptr %result)
+  br i1 %clean, label %done, label %restore
+restore:
+  call void @qd_set_raised(ptr %error)
+  br label %done
+done:
+  ret i32 0
 }}
 
 ; A result that Python makes: handler(number, buffer of components) -> object; the number says which part of the result.

@@ -61,7 +61,7 @@ _PYTHON = frozenset(
         "PyFloat_FromDouble PyLong_FromLongLong PyLong_FromUnsignedLongLong PyLong_FromVoidPtr PyBool_FromLong "
         "PyComplex_FromDoubles PyLong_AsLongLongAndOverflow "
         "PyTuple_New PyObject_RichCompareBool PyObject_Vectorcall PyObject_VectorcallMethod "
-        "PyObject_CallObject PyObject_Malloc PyObject_Free "
+        "PyUnicode_CompareWithASCIIString PyObject_CallObject PyObject_Malloc PyObject_Free "
         "PyDict_GetItemWithError _PyObject_New PyWeakref_NewRef "
         "PyErr_Occurred PyErr_Clear PyErr_CheckSignals PyErr_ExceptionMatches PyErr_Fetch PyErr_Restore PyErr_NormalizeException "
         "PyErr_GetRaisedException PyErr_SetRaisedException PyErr_NoMemory PyErr_SetString PyException_GetTraceback "

@@ -18,17 +18,21 @@ from quadrants.host.symbols import resolve
 from quadrants.lower.abi import BLOCK_REFCOUNT, OWNER_PYTHON_TAG
 from quadrants.types import (
     ArrayType,
+    ChoiceType,
+    ExcType,
     FormatType,
     Kind,
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     Scalar,
     SliceType,
     StrType,
     TupleType,
     Type,
+    UnionType,
 )
 from quadrants.types.dtypes import dtype_of
 
@@ -36,6 +40,22 @@ _WRITEABLE = 0x400
 _CONVERSIONS: dict[str, Callable[[object], object]] = {"": lambda value: value, "s": str, "r": repr, "a": ascii}
 
 Words = Iterator[int]
+
+
+class CallWords:
+    """The words of the arguments of a call into Python, and what finds the object of a caught exception."""
+
+    __slots__ = ("_words", "caught")
+
+    def __init__(self, words: Words, caught: Callable[[int], BaseException]) -> None:
+        self._words = words
+        self.caught = caught
+
+    def __iter__(self) -> CallWords:
+        return self
+
+    def __next__(self) -> int:
+        return next(self._words)
 
 
 def read_words(address: int, count: int) -> Words:
@@ -114,8 +134,27 @@ def _optional(type: OptionalType, words: Words) -> object:
     return None
 
 
-def _string(type: StrType, words: Words) -> object:
+def _union(type: UnionType, words: Words) -> object:
+    chosen, found = next(words), None
+    for position, item in enumerate(type.items):
+        if position == chosen:
+            found = decode(item, words)
+        else:
+            for leaf in item.leaves():
+                for _ in range(words_of(leaf)):
+                    next(words)
+    return found
+
+
+def _string(type: StrType | ObjectType, words: Words) -> object:
     return ctypes.cast(next(words), ctypes.py_object).value
+
+
+def _exception(type: ExcType, words: Words) -> object:
+    status = next(words)
+    if not isinstance(words, CallWords):
+        raise TypeError("a caught exception has an object only in calls into Python")
+    return words.caught(status & 0xFFFFFFFF)
 
 
 def _format(type: FormatType, words: Words) -> object:
@@ -144,8 +183,12 @@ _DECODERS: dict[type, _Decoder] = {
     NamedTupleType: _named_tuple,  # type: ignore[dict-item]
     NoneType: lambda type, words: None,
     OptionalType: _optional,  # type: ignore[dict-item]
+    UnionType: _union,  # type: ignore[dict-item]
     LiteralType: lambda type, words: type.value,  # type: ignore[attr-defined]
     StrType: _string,  # type: ignore[dict-item]
+    ObjectType: _string,  # type: ignore[dict-item]
+    ChoiceType: lambda type, words: type.texts[next(words)],  # type: ignore[attr-defined]
+    ExcType: _exception,  # type: ignore[dict-item]
     FormatType: _format,  # type: ignore[dict-item]
     SliceType: _slice,  # type: ignore[dict-item]
 }
@@ -175,7 +218,10 @@ def _encode_scalar(type: Scalar, value: object) -> list[int]:
         return [_bits(number.real), _bits(number.imag)]
     if type.is_float:
         return [_bits(float(value))]  # type: ignore[arg-type]
-    return [int(value) & (2**64 - 1)]  # type: ignore[call-overload]
+    number = int(value)  # type: ignore[call-overload]
+    if not (-(2**63) <= number < 2**63 if type.is_signed or type.is_bool else 0 <= number < 2**64):
+        raise OverflowError("Python int too large to convert to C long")
+    return [number & (2**64 - 1)]
 
 
 def _bits(value: float) -> int:
@@ -216,5 +262,6 @@ _ENCODERS: dict[type, _Encoder] = {
     OptionalType: _encode_optional,  # type: ignore[dict-item]
     LiteralType: lambda type, value: [],
     StrType: lambda type, value: [id(value)],
+    ObjectType: lambda type, value: [id(value)],
     SliceType: _encode_slice,  # type: ignore[dict-item]
 }

@@ -21,6 +21,7 @@ def infer_module(
     arg_types: Sequence[Type],
     options: Options,
     dynamic: frozenset[tuple[int, str]] = frozenset(),
+    unions: bool = True,
 ) -> InferResult:
     """Compile a call tree to QIR.
 
@@ -30,12 +31,14 @@ def infer_module(
             tuple of `*args`.
         options: how.
         dynamic: the places (see `Dependency.place`) of numbers that change often: arguments of the code, not constants of it.
+        unions: whether the paths of the entry may return different types.
 
     Raises:
         CompileError: the program cannot be compiled, with the place and the reason.
     """
     engine = Engine(options, walk_function)
     engine.dynamic = dynamic
+    engine.unions = unions
     internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
     ref = FunctionRef(
         function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import numpy as np
 
 from quadrants.diagnostics import Code
+from quadrants.infer import texts
 from quadrants.infer.emitter import Emitter, describe, fail, suggestion
-from quadrants.infer.values import Abstract, Arr, Const, Exc, ListDisplay, Method, Num, Opt, Tup
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Method, Num, Opt, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
@@ -24,6 +25,10 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         return _constant_attr(w, value.value, name)
     if isinstance(value, Method) and value.name == "flags" and isinstance(value.owner, Arr):
         return _flag(value.owner.array, name)
+    if texts.is_foreign(value):
+        return texts.attribute(w, value, name)
+    if texts.is_text(value) and hasattr(str, name):
+        return Method(value, name)
     handler = _TABLES.get(type(value), {}).get(name)
     if handler is not None:
         return handler(w, value)
@@ -73,8 +78,6 @@ def _has_method(value: Abstract, name: str) -> bool:
     if isinstance(value, Num) and value.scalar.weak:
         python = (bool, int, int, float, complex)[value.scalar.kind.value]
         return callable(getattr(python, name, None))
-    if isinstance(value, Exc):
-        return False
     return _exists(value, name) and callable(getattr(_PROTOTYPE[type(value)], name))
 
 

@@ -14,13 +14,14 @@ from types import MappingProxyType
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import convert, elementwise, operators, scalars, sequences, special
+from quadrants.infer import convert, elementwise, operators, scalars, sequences, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number, generalise, join_types
 from quadrants.infer.merge import convert as convert_value
 from quadrants.infer.values import (
     Abstract,
     Arr,
+    Choice,
     ConflictType,
     Const,
     Exc,
@@ -30,12 +31,13 @@ from quadrants.infer.values import (
     Opt,
     Sequence_,
     SliceValue,
+    Str,
     Text,
     Tup,
     rebuild,
 )
 from quadrants.ir import Value
-from quadrants.types import PYBOOL, PYFLOAT, PYINT, FormatHole, FormatType, LiteralType, TupleType
+from quadrants.types import NONE, OBJECT, PYBOOL, PYFLOAT, PYINT, STR, Type
 from quadrants.types.dtypes import dtype_of
 
 Args = tuple[Abstract, ...]
@@ -322,14 +324,17 @@ def python_class(value: Abstract) -> type:
         return tuple if value.named is None else value.named[1]
     if isinstance(value, NewExc):
         return value.cls
-    known = {Arr: np.ndarray, ListDisplay: list, Text: str, SliceValue: slice}
+    known = {Arr: np.ndarray, ListDisplay: list, Text: str, Str: str, Choice: str, SliceValue: slice}
     if isinstance(value, Sequence_):
         return {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed}.get(value.kind, object)
     return known.get(type(value), object)
 
 
 def _type(w: Emitter, value: Abstract) -> Abstract:
-    return Const(python_class(w.unwrap(value)))
+    value = w.unwrap(value)
+    if texts.is_foreign(value):
+        return texts.call(w, "builtins:type", [value], OBJECT)
+    return Const(python_class(value))
 
 
 def _hasattr(w: Emitter, value: Abstract, name: Abstract) -> Abstract:
@@ -352,13 +357,18 @@ def _callable(w: Emitter, value: Abstract) -> Abstract:
 def _str(w: Emitter, *args: Abstract) -> Abstract:
     if not args:
         return Const("")
-    value = args[0]
-    if operators.is_text(value):
-        return value
-    if isinstance(value, Const) and isinstance(value.value, (*Number, type(None))):
-        return Const(str(value.value))
-    operators.check_text(value)
-    return Text(FormatType((FormatHole(value.type, "s"),)), value.leaves)
+    return args[0] if texts.is_text(args[0]) else texts.formatted(w, args[0], "s", "")
+
+
+def _format(w: Emitter, value: Abstract, spec: Abstract = Const("")) -> Abstract:  # noqa: B008  (constants never change)
+    if isinstance(spec, Const) and isinstance(spec.value, str):
+        return texts.formatted(w, value, "", spec.value)
+    return texts.call(w, "builtins:format", [value, spec], STR)
+
+
+def _by_interpreter(name: str, result: Type, least: int = 1, most: int = 1) -> Builtin:
+    """A builtin for strings that the interpreter computes."""
+    return simple(name, least, most, lambda w, *args: texts.operate(w, f"builtins:{name}", args, result))
 
 
 def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
@@ -366,12 +376,7 @@ def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         if name not in ("sep", "end", "flush") or not isinstance(value, Const):
             fail(Code.NOT_CONSTANT, f"print() takes sep, end and flush as constants, not {name}")
     options = tuple((name, value.value) for name, value in keywords.items() if isinstance(value, Const))
-    for arg in args:
-        operators.check_text(arg)
-    types = (*(arg.type for arg in args), LiteralType(repr(options)))
-    leaves = [leaf for arg in args for leaf in arg.leaves]
-    w.b.op("pycall", *leaves, target="builtins:print", args=TupleType(types), result=Const(None).type)
-    return Const(None)
+    return texts.call(w, "builtins:print", args, NONE, options)
 
 
 def _operator(symbol: str) -> Builtin:
@@ -424,7 +429,7 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
         builtins.round: _round,
         builtins.divmod: simple("divmod", 2, 2, _divmod),
         builtins.pow: _pow,
-        builtins.int: simple("int", 0, 1, lambda w, *args: convert.to_int(w, args)),
+        builtins.int: simple("int", 0, 2, lambda w, *args: convert.to_int(w, args)),
         builtins.float: simple("float", 0, 1, lambda w, *args: convert.to_float(w, args)),
         builtins.bool: simple("bool", 0, 1, lambda w, *args: convert.to_bool(w, args)),
         builtins.complex: simple("complex", 0, 2, lambda w, *args: convert.to_complex(w, args)),
@@ -434,6 +439,14 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
         builtins.getattr: simple("getattr", 2, 2, _getattr),
         builtins.callable: simple("callable", 1, 1, _callable),
         builtins.str: simple("str", 0, 1, _str),
+        builtins.repr: simple("repr", 1, 1, lambda w, x: texts.formatted(w, x, "r", "")),
+        builtins.ascii: simple("ascii", 1, 1, lambda w, x: texts.formatted(w, x, "a", "")),
+        builtins.format: simple("format", 1, 2, _format),
+        builtins.ord: _by_interpreter("ord", PYINT),
+        builtins.chr: _by_interpreter("chr", STR),
+        builtins.hex: _by_interpreter("hex", STR),
+        builtins.oct: _by_interpreter("oct", STR),
+        builtins.bin: _by_interpreter("bin", STR),
         builtins.print: _print,
         **_OPERATOR_MODULE,
     }

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes
+from quadrants.infer import attributes, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
@@ -201,6 +201,8 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
         implementation = registry.lookup(f"ndarray.{name}")
         if implementation is not None:
             return call_python(w, implementation, (owner, *args), keywords)
+    if texts.is_text(owner):
+        return texts.method(w, texts.as_string(w, owner), name, args, keywords)
     if isinstance(owner, Const) and all(isinstance(arg, Const) for arg in args) and not keywords:
         return w.from_python(getattr(owner.value, name)(*(arg.value for arg in args if isinstance(arg, Const))))
     fail(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import elementwise, operators, scalars
+from quadrants.infer import elementwise, operators, scalars, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
@@ -76,8 +78,10 @@ def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     """`int(x)`."""
     if not args:
         return Const(0)
+    if texts.is_text(args[0]) or texts.is_foreign(args[0]):
+        return texts.number(w, "int", args[0]) if len(args) == 1 else texts.operate(w, "builtins:int", args, PYINT)
     value = _scalar_argument(w, args, "int")
-    if isinstance(value, Const):
+    if isinstance(value, Const) and not (isinstance(value.value, float) and not math.isfinite(value.value)):
         return _fold(int, value)
     scalar = scalar_type(value)
     assert scalar is not None
@@ -92,6 +96,8 @@ def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     """`float(x)`."""
     if not args:
         return Const(0.0)
+    if texts.is_text(args[0]) or texts.is_foreign(args[0]):
+        return texts.number(w, "float", args[0])
     value = _scalar_argument(w, args, "float")
     if isinstance(value, Const):
         return _fold(float, value)

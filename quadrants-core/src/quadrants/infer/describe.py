@@ -12,11 +12,13 @@ from collections.abc import Callable
 from quadrants.infer.values import ClosureType, ConflictType, ListType, MaybeType, SequenceType
 from quadrants.types import (
     ArrayType,
+    ChoiceType,
     ExcType,
     FormatType,
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     RefType,
     Scalar,
@@ -24,6 +26,7 @@ from quadrants.types import (
     StrType,
     TupleType,
     Type,
+    UnionType,
 )
 from quadrants.types.names import SCALAR_NAMES
 
@@ -69,6 +72,9 @@ _RULES: dict[type[Type], Callable[..., str]] = {
     NoneType: lambda t: "None",
     OptionalType: lambda t: f"{type_name(t.item)} or None",
     StrType: lambda t: "str",
+    UnionType: lambda t: " or ".join(map(type_name, t.items)),
+    ChoiceType: lambda t: "str",
+    ObjectType: lambda t: "an object of the interpreter",
     FormatType: lambda t: "str",
     SliceType: lambda t: "slice",
     ExcType: lambda t: "an exception",

@@ -116,6 +116,7 @@ class Engine:
         self.specialisations: dict[object, Specialisation] = {}
         self.dependencies: dict[object, Dependency] = {}
         self.hidden: dict[object, tuple[np.ndarray | Dependency, Type]] = {}
+        self.unions = True
         self.dynamic: frozenset[tuple[int, str]] = frozenset()
         self.decisions: list[Decision] = []
         self._depth = 0

@@ -11,9 +11,10 @@ from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer.emitter import fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import InstructionWalk
-from quadrants.infer.merge import conflict_hint, convert, generalise, join_types
+from quadrants.infer.merge import generalise, join_types
 from quadrants.infer.names import located
 from quadrants.infer.returning import check_returnable
+from quadrants.infer.unions import leaves_as, union_of
 from quadrants.infer.values import ConflictType, rebuild
 from quadrants.ir import Function, Scope, Value
 from quadrants.types import Type
@@ -48,8 +49,11 @@ class FunctionWalk(InstructionWalk):
     def _finish(self, entry: bool) -> Type | None:
         """Close the returns with the common type."""
         result: Type | None = None
-        for end in self.returns:
-            result = end.value.type if result is None else join_types(result, end.value.type)
+        if entry and self.returns and self.engine.unions:
+            result = union_of(end.value.type for end in self.returns)
+        else:
+            for end in self.returns:
+                result = end.value.type if result is None else join_types(result, end.value.type)
         if result is None:
             return None
         if entry:
@@ -63,12 +67,12 @@ class FunctionWalk(InstructionWalk):
                     Code.BAD_RETURN,
                     f"{self.ref.name}() returns values of types that do not unify",
                     types=[("returned", kind) for kind in result.kinds],
-                    hint=conflict_hint(result.kinds, "Return the same type on every path."),
+                    hint="Return the same type on every path.",
                 )
         for end in self.returns:
             self.b.loc = end.loc
             with self.b.into(end.region):
-                self.b.op("return", *convert(self.b, end.value, result).leaves)
+                self.b.op("return", *leaves_as(self.b, end.value, result))
         return result
 
 

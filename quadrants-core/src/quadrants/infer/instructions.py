@@ -9,7 +9,7 @@ from typing import Any
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, calls, elementwise, indexing, operators, sequences, special
+from quadrants.infer import attributes, calls, elementwise, indexing, operators, sequences, special, texts
 from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
 from quadrants.infer.names import Cell, ScopeWalk, located
 from quadrants.infer.values import (
@@ -22,6 +22,7 @@ from quadrants.infer.values import (
     ListDisplay,
     NewExc,
     Num,
+    Object,
     Sequence_,
     SliceValue,
     Text,
@@ -47,8 +48,7 @@ class InstructionWalk(ScopeWalk):
 
     def raise_value(self, argc: int) -> None:
         with located(self):
-            if argc == 2:
-                self._check_cause(self.pop())
+            cause = self._cause(self.pop()) if argc == 2 else ""
             if argc == 0:
                 if not self.live_env.handling:
                     self.check(self.b.bool(False), RuntimeError, "No active exception to reraise")
@@ -56,18 +56,20 @@ class InstructionWalk(ScopeWalk):
                     return
                 self.b.op("reraise", self.live_env.handling[-1].value)
                 return
-            self._raise_object(self.pop())
+            self._raise_object(self.unwrap(self.pop()), cause)
 
-    def _check_cause(self, cause: Abstract) -> None:
-        """The cause of an exception; it is not kept, since the traceback names its place anyway."""
+    def _cause(self, cause: Abstract) -> str:
+        """What the exception that is being handled is to one that is raised `from` another; other causes are not kept."""
         known = cause.value if isinstance(cause, Const) else None
-        if isinstance(cause, (Exc, NewExc)) or (
-            isinstance(cause, Const) and (known is None or isinstance(known, (type, BaseException)))
-        ):
-            return
+        if isinstance(cause, Exc):
+            return "cause"
+        if isinstance(cause, Const) and known is None:
+            return "none"
+        if isinstance(cause, (NewExc, Object)) or isinstance(known, (type, BaseException)):
+            return ""
         fail(Code.BAD_EXCEPTION, f"exception causes must derive from BaseException, not {describe(cause)}")
 
-    def _raise_object(self, value: Abstract) -> None:
+    def _raise_object(self, value: Abstract, cause: str) -> None:
         if isinstance(value, Const) and isinstance(value.value, type):
             value = NewExc(value.value, ())
         if isinstance(value, Const) and isinstance(value.value, BaseException):
@@ -75,13 +77,21 @@ class InstructionWalk(ScopeWalk):
         if isinstance(value, Exc):
             self.b.op("reraise", value.value)
             return
+        if isinstance(value, Object):
+            texts.throw(self, value)
+            self.b.op("unreachable")
+            return
         if not isinstance(value, NewExc) or not issubclass(value.cls, BaseException):
             fail(Code.BAD_EXCEPTION, f"exceptions must derive from BaseException, not {describe(value)}")
         args = tuple(self._exception_argument(arg) for arg in value.args)
         leaves = [leaf for arg in args for leaf in arg.leaves]
-        self.b.op("raise", *leaves, exc=class_name(value.cls), args=TupleType(tuple(arg.type for arg in args)))
+        more: dict[str, Any] = {"cause": cause} if cause else {}
+        types = TupleType(tuple(arg.type for arg in args))
+        self.b.op("raise", *leaves, exc=class_name(value.cls), args=types, **more)
 
     def _exception_argument(self, value: Abstract) -> Abstract:
+        if isinstance(value, Exc):
+            return texts.kept(self, value)
         if any(leaf.heap for leaf in value.type.leaves()):
             fail(
                 Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception", hint="Pass numbers or text."
@@ -184,8 +194,10 @@ class InstructionWalk(ScopeWalk):
             length = sequences.range_length(self, base)
             checked = self.b.value("index", position, length, axis=0, checked=True, wrap=True)
             return sequences.item(self, base, checked)
-        if isinstance(base, Const) and isinstance(index, Const):
+        if isinstance(base, Const) and isinstance(index, Const) and not isinstance(base.value, str):
             return self._constant_item(base.value, index.value)
+        if texts.is_text(base) or texts.is_foreign(base):
+            return texts.item(self, texts.as_string(self, base), index)
         fail(Code.NOT_SUBSCRIPTABLE, f"{describe(base)} cannot be indexed")
 
     def _constant_item(self, base: object, index: object) -> Abstract:
@@ -235,11 +247,11 @@ class InstructionWalk(ScopeWalk):
         self.push(SliceValue(parts[0], parts[1], parts[2] if n == 3 else Const(None)))
 
     def _build_string(self, n: int) -> None:
-        self.push(operators.concat(self, list(self._take(n))))
+        self.push(texts.concat(self, list(self._take(n))))
 
     def _convert(self, conversion: str) -> None:
         letter = {"str": "s", "repr": "r", "ascii": "a"}[conversion]
-        self.push(_format(self.pop(), letter, ""))
+        self.push(texts.formatted(self, self.pop(), letter, ""))
 
     def _format(self, has_spec: bool) -> None:
         spec = self.pop() if has_spec else Const("")
@@ -251,7 +263,7 @@ class InstructionWalk(ScopeWalk):
             if isinstance(part, FormatHole) and not part.spec:
                 self.push(Text(FormatType((FormatHole(part.type, part.conversion, spec.value),)), value.values))
                 return
-        self.push(_format(value, "", spec.value))
+        self.push(texts.formatted(self, value, "", spec.value))
 
     def _unpack(self, n: int) -> None:
         items = sequences.as_items(self, self.pop(), n)
@@ -362,17 +374,6 @@ class InstructionWalk(ScopeWalk):
             fail(Code.UNSUPPORTED_EXCEPT, "an except clause needs exception classes that are constants")
         names = tuple(class_name(cls) for cls in wanted if isinstance(cls, type))
         self.push(Num(weak_of(True), self.b.value("exc.match", exc.value, classes=names)))
-
-
-def _format(value: Abstract, conversion: str, spec: str) -> Abstract:
-    if isinstance(value, Const) and isinstance(value.value, (int, float, complex, str, bool, type(None))):
-        conversions: dict[str, Callable[[object], object]] = {"": lambda x: x, "s": str, "r": repr, "a": ascii}
-        text = conversions[conversion](value.value)
-        return Const(format(text, spec))
-    if not conversion and not spec and isinstance(value, Text):
-        return value
-    operators.check_text(value)
-    return Text(FormatType((FormatHole(value.type, conversion, spec),)), value.leaves)
 
 
 _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {

@@ -6,12 +6,13 @@ result. Types that do not unify give a `ConflictType`, which is an error only wh
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 from quadrants.infer.values import (
     Abstract,
     Arr,
+    Choice,
     Conflict,
     ConflictType,
     Const,
@@ -30,11 +31,15 @@ from quadrants.infer.values import (
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.types import (
+    OBJECT,
+    STR,
     ArrayType,
+    ChoiceType,
     FormatType,
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     Scalar,
     SliceType,
@@ -46,9 +51,19 @@ from quadrants.types.promotion import join, representable, weak_of
 
 Number = (bool, int, float, complex)
 
+#: A variable that may be one of more strings than these is any string.
+MAX_CHOICES = 16
+
 
 def is_number_literal(type_: Type) -> bool:
     return isinstance(type_, LiteralType) and isinstance(type_.value, Number)
+
+
+def is_text_type(type_: Type) -> bool:
+    """Whether values of the type are strings."""
+    return isinstance(type_, (StrType, FormatType, ChoiceType)) or (
+        isinstance(type_, LiteralType) and isinstance(type_.value, str)
+    )
 
 
 def generalise(type_: Type) -> Type:
@@ -73,20 +88,29 @@ def join_types(a: Type, b: Type) -> Type:
         return _join_optional(a, b)
     if (is_number_literal(a) or isinstance(a, Scalar)) and (is_number_literal(b) or isinstance(b, Scalar)):
         return _join_numbers(a, b)
+    if is_text_type(a) and is_text_type(b):
+        return _join_texts(a, b)
+    if isinstance(a, ObjectType) or isinstance(b, ObjectType):
+        other = b if isinstance(a, ObjectType) else a
+        return (
+            OBJECT if is_text_type(other) or is_number_literal(other) or isinstance(other, Scalar) else _conflict(a, b)
+        )
     if type(a) is type(b):
         return _JOIN.get(type(a), _conflict)(a, b)
     return _conflict(a, b)
 
 
-def conflict_hint(kinds: Iterable[Type], otherwise: str) -> str:
-    """What to do about types that do not unify."""
-    if all(
-        isinstance(k, (StrType, FormatType)) or (isinstance(k, LiteralType) and isinstance(k.value, str)) for k in kinds
-    ):
-        return (
-            "Compiled code cannot choose between texts: use numbers or members of an IntEnum, and name them in Python."
-        )
-    return otherwise
+def _join_texts(a: Type, b: Type) -> Type:
+    """Strings that are known stay so, up to some number of them."""
+    texts: set[str] = set()
+    for type_ in (a, b):
+        if isinstance(type_, ChoiceType):
+            texts.update(type_.texts)
+        elif isinstance(type_, LiteralType):
+            texts.add(str(type_.value))
+        else:
+            return STR
+    return ChoiceType(tuple(sorted(texts))) if len(texts) <= MAX_CHOICES else STR
 
 
 def _conflict(a: Type, b: Type) -> Type:
@@ -250,8 +274,30 @@ def _to_slice(b: Builder, value: Abstract, to: SliceType) -> Abstract:
     )
 
 
+def _to_choice(b: Builder, value: Abstract, to: ChoiceType) -> Abstract:
+    if isinstance(value, Const):
+        return Choice(to.texts, b.i64(to.texts.index(str(value.value))))
+    assert isinstance(value, Choice)
+    places = [to.texts.index(text) for text in value.texts]
+    chosen = b.i64(places[-1])
+    for position in range(len(places) - 2, -1, -1):
+        here = b.value("cmp", value.value, b.i64(position), pred="eq")
+        chosen = b.value("select", here, b.i64(places[position]), chosen)
+    return Choice(to.texts, chosen)
+
+
+def materialised(b: Builder, value: Abstract, to: Type = STR) -> Abstract:
+    """A string or a number as an object of the interpreter."""
+    target = "builtins:str" if to == STR else "quadrants.host.hostcall:same"
+    types = TupleType((value.type, LiteralType("()")))
+    return rebuild(to, iter(b.op("pycall", *value.leaves, target=target, args=types, result=to).results))
+
+
 _CONVERT: dict[type, Callable[..., Abstract]] = {
     Scalar: _to_scalar,
+    ChoiceType: _to_choice,
+    StrType: materialised,
+    ObjectType: materialised,
     ArrayType: _to_array,
     TupleType: _to_tuple,
     NamedTupleType: _to_tuple,

@@ -11,15 +11,16 @@ import types as pytypes
 import numpy as np
 
 from quadrants.diagnostics import Code, CompileError, SourceLocation
+from quadrants.infer import texts
 from quadrants.infer.emitter import fail, suggestion
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
-from quadrants.infer.merge import conflict_hint
 from quadrants.infer.values import (
     Abstract,
     Arr,
     Closure,
     Conflict,
     Const,
+    Exc,
     Maybe,
     Num,
     SliceValue,
@@ -164,7 +165,7 @@ class ScopeWalk(ControlWalk):
                 Code.CANNOT_UNIFY,
                 f"'{name}' has different types on the paths that lead here",
                 types=[(f"{name} (one way)", kind) for kind in value.kinds],
-                hint=conflict_hint(value.kinds, "Give every path the same type, or use two names."),
+                hint="Give every path the same type, or use two names.",
             )
         return value
 
@@ -184,6 +185,8 @@ class ScopeWalk(ControlWalk):
         if isinstance(value, Const) and value.value is UNDEF:
             self.live_env.locals.pop(name, None)
             return
+        if isinstance(value, Exc) and any(other is value for other in self.live_env.locals.values()):
+            value = texts.kept(self, value)  # a second name: it may outlive the handler
         for leaf in value.leaves:
             leaf.hint = leaf.hint or name
         self.store_local(name, value)

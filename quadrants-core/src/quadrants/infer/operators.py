@@ -5,25 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants.diagnostics import Code
-from quadrants.infer import elementwise, indexing, scalars, special
+from quadrants.infer import elementwise, indexing, scalars, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.values import (
     Abstract,
     Arr,
     Const,
-    DictDisplay,
     Exc,
     ListDisplay,
     Num,
+    Object,
     Opt,
     Sequence_,
-    Str,
-    Text,
     Tup,
 )
 from quadrants.ir import Value
-from quadrants.types import EXC, PYBOOL, FormatHole, FormatType
+from quadrants.types import PYBOOL, STR
 
 
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
@@ -39,6 +37,7 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
         return elementwise.binary(w, symbol, _as_array(w, x), _as_array(w, y))
     if scalar_type(x) is not None and scalar_type(y) is not None and symbol != "@":
         return scalars.binary(w, symbol, x, y)
+    texts.refuse_arithmetic(symbol, x, y)
     handler = _SEQUENCES.get(symbol)
     result = handler(w, x, y) if handler is not None else None
     if result is not None:
@@ -73,14 +72,18 @@ def _add_sequences(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
         return Tup((*x.items, *y.items))
     if isinstance(x, ListDisplay) and isinstance(y, ListDisplay):
         return ListDisplay((*x.items, *y.items))
-    if is_text(x) and is_text(y):
-        return concat(w, [x, y])
+    if texts.is_text(x) and texts.is_text(y):
+        return texts.concat(w, [x, y])
     return None
 
 
 def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
-    sequence, count = (y, x) if isinstance(x, (Const, Num)) and not is_text(x) else (x, y)
-    if not isinstance(sequence, (Tup, ListDisplay)) and not (isinstance(sequence, Const) and is_text(sequence)):
+    sequence, count = (y, x) if isinstance(x, (Const, Num)) and not texts.is_text(x) else (x, y)
+    if texts.is_text(sequence) and scalar_type(count) is not None and not isinstance(count, Const):
+        return texts.call(w, "operator:mul", [sequence, count], STR)
+    if texts.is_text(sequence) and not isinstance(sequence, Const) and isinstance(count, Const):
+        return texts.operate(w, "operator:mul", [sequence, count], STR)
+    if not isinstance(sequence, (Tup, ListDisplay)) and not (isinstance(sequence, Const) and texts.is_text(sequence)):
         return None
     if not (isinstance(count, Const) and isinstance(count.value, int)):
         fail(
@@ -93,74 +96,11 @@ def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
     return type(sequence)(sequence.items * count.value)
 
 
-def _format_percent(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
-    if is_text(x) and isinstance(y, DictDisplay):
-        return _format_with_names(x, y)
-    values = y.items if isinstance(y, Tup) else (y,)
-    if isinstance(x, Const) and isinstance(x.value, str) and all(isinstance(v, Const) for v in values):
-        return Const(x.value % tuple(v.value for v in values if isinstance(v, Const)))
-    return None
-
-
-def _format_with_names(x: Abstract, y: DictDisplay) -> Abstract | None:
-    """`text % {name: constant}`: fills the literal parts of the text."""
-    names = {key: item.value for key, item in zip(y.keys, y.items) if isinstance(item, Const)}
-    if len(names) != len(y.items):
-        return None
-    if isinstance(x, Const):
-        return Const(x.value % names)  # type: ignore[operator]
-    if not isinstance(x, Text):
-        return None
-    return Text(FormatType(tuple(p % names if isinstance(p, str) else p for p in x.format.parts)), x.values)
-
-
 _SEQUENCES: dict[str, Callable[[Emitter, Abstract, Abstract], Abstract | None]] = {
     "+": _add_sequences,
     "*": _repeat_sequence,
-    "%": _format_percent,
+    "%": texts.percent,
 }
-
-
-# strings
-
-
-def is_text(value: Abstract) -> bool:
-    return isinstance(value, (Text, Str)) or (isinstance(value, Const) and isinstance(value.value, str))
-
-
-def check_text(value: Abstract) -> None:
-    """Refuse what has no text in compiled code."""
-    if any(leaf == EXC for leaf in value.type.leaves()):
-        fail(
-            Code.UNSUPPORTED_FORMAT,
-            "the text of a caught exception is not known in compiled code",
-            hint="Catch the exception outside of the kernel, or raise it again with a bare `raise`.",
-        )
-
-
-def text_parts(
-    value: Abstract, conversion: str = "", spec: str = ""
-) -> tuple[list[str | FormatHole], tuple[Value, ...]]:
-    """A value as a part of a string made at run time."""
-    if isinstance(value, Const) and not conversion and not spec and isinstance(value.value, str):
-        return [value.value], ()
-    if isinstance(value, Text) and not conversion and not spec:
-        return list(value.format.parts), value.values
-    check_text(value)
-    return [FormatHole(value.type, conversion, spec)], value.leaves
-
-
-def concat(w: Emitter, pieces: list[Abstract]) -> Abstract:
-    """The strings one after the other."""
-    if all(isinstance(piece, Const) for piece in pieces):
-        return Const("".join(str(piece.value) for piece in pieces if isinstance(piece, Const)))
-    parts: list[str | FormatHole] = []
-    values: tuple[Value, ...] = ()
-    for piece in pieces:
-        more, leaves = text_parts(piece)
-        parts += more
-        values += leaves
-    return Text(FormatType(tuple(parts)), values)
 
 
 # comparison
@@ -184,7 +124,9 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
         return _compare_tuples(w, symbol, x.items, y.items)  # type: ignore[attr-defined]
     if isinstance(x, Const) and isinstance(y, Const):
         return _compare_constants(symbol, x, y)
-    if symbol in ("==", "!=") and not (is_text(x) and is_text(y)):
+    if (texts.is_text(x) and texts.is_text(y)) or texts.is_foreign(x) or texts.is_foreign(y):
+        return texts.compare(w, symbol, x, y)
+    if symbol in ("==", "!="):
         return Const(symbol == "!=")  # values of unlike kinds are never equal
     fail(
         Code.BAD_OPERAND,
@@ -271,6 +213,10 @@ def contains(w: Emitter, item: Abstract, container: Abstract, invert: bool) -> A
         found = Const(False)
         for other in container.items:
             found = _logical(w, "or", found, _as_bool(w, compare(w, "==", item, other)))
+    elif texts.is_text(container) and texts.is_text(item):
+        found = texts.operate(w, "operator:contains", [container, item], PYBOOL)
+    elif texts.is_foreign(container):
+        found = texts.call(w, "operator:contains", [container, item], PYBOOL)
     elif isinstance(container, Const) and isinstance(item, Const):
         try:
             found = Const(item.value in container.value)  # type: ignore[operator]
@@ -303,6 +249,8 @@ def truth(w: Emitter, value: Abstract) -> Value | bool:
         return _array_truth(w, value)
     if isinstance(value, Exc):
         return True
+    if texts.is_text(value) or isinstance(value, Object):
+        return texts.truth(w, value)
     fail(Code.BAD_CONDITION, f"{describe(value)} has no truth that is known here")
 
 

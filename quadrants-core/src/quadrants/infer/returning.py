@@ -9,7 +9,7 @@ from quadrants.diagnostics import Code
 from quadrants.infer.describe import type_name
 from quadrants.infer.emitter import fail
 from quadrants.infer.values import ClosureType, ListType, SequenceType
-from quadrants.types import EXC, OptionalType, TupleType, Type
+from quadrants.types import EXC, OptionalType, TupleType, Type, UnionType
 
 _HINT_ARRAY = "Return an array or a tuple."
 
@@ -31,6 +31,6 @@ def check_returnable(function: str, result: Type) -> None:
 
 def _parts(result: Type) -> list[Type]:
     """The type, and the types that it is made of."""
-    if isinstance(result, TupleType):
+    if isinstance(result, (TupleType, UnionType)):
         return [result, *(part for item in result.items for part in _parts(item))]
     return [result, *_parts(result.item)] if isinstance(result, OptionalType) else [result]

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from quadrants.bytecode import nodes
 from quadrants.diagnostics import Code
-from quadrants.infer import indexing, scalars, special
+from quadrants.infer import indexing, scalars, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import convert, join_types
 from quadrants.infer.values import (
@@ -21,6 +21,7 @@ from quadrants.infer.values import (
     Const,
     ListDisplay,
     Num,
+    Object,
     Sequence_,
     SliceValue,
     Text,
@@ -91,6 +92,8 @@ def length(w: Emitter, value: Abstract) -> Abstract:
         return Num(PYINT, w.b.value("dim", value.value, axis=0))
     if isinstance(value, Sequence_) and value.kind == "range":
         return Num(PYINT, range_length(w, value))
+    if texts.is_text(value) or isinstance(value, Object):
+        return texts.operate(w, "builtins:len", [value], PYINT)
     fail(Code.BAD_OPERAND, f"{describe(value)} has no len()")
 
 
@@ -140,6 +143,8 @@ def item(w: Emitter, value: Abstract, k: Value) -> Abstract:
         return view
     if isinstance(value, (Tup, ListDisplay)):
         return pick(w, value.items, k)
+    if texts.is_text(value) or isinstance(value, Object):
+        return texts.item(w, value, Num(PYINT, k))
     assert isinstance(value, Sequence_)
     return _ITEM[value.kind](w, value, k)
 
@@ -237,7 +242,8 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     if isinstance(iterable, Sequence_) and iterable.kind == "ndindex":
         _index_nest(w, node, iterable.parts, ())
         return
-    known = isinstance(iterable, (Arr, Sequence_))
+    iterable = texts.as_string(w, iterable)
+    known = isinstance(iterable, (Arr, Sequence_)) or texts.is_text(iterable)
     if not known or (isinstance(iterable, Arr) and iterable.array.ndim == 0):
         fail(Code.NOT_ITERABLE, f"{describe(iterable)} cannot be iterated over")
     bounds = (w.b.i64(0), count(w, iterable), w.b.i64(1))
@@ -276,7 +282,8 @@ def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstrac
         known = constant_range(value)
         if known is not None:
             return tuple(Const(k) for k in known)
-    if isinstance(value, (Arr, Sequence_)) and n is not None:
+    value = texts.as_string(w, value)
+    if (isinstance(value, (Arr, Sequence_, Object)) or texts.is_text(value)) and n is not None:
         total = count(w, value)
         few = w.b.value("cmp", total, w.b.i64(n), pred="ge")
         text = FormatType((f"not enough values to unpack (expected {n}, got ", FormatHole(PYINT, "", ""), ")"))

@@ -11,7 +11,7 @@ from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Opcode
 from quadrants.infer.merge import generalise, join_types
 from quadrants.infer.values import Abstract, ConflictType, Env, MaybeType
-from quadrants.types import Type
+from quadrants.types import STR, ChoiceType, Type
 
 
 def unchanged(values: Sequence[Abstract | None], before: Abstract | None) -> bool:
@@ -71,6 +71,8 @@ def join_values(values: Sequence[Abstract | None]) -> Type:
 def settle(joined: Type, assumed: Type | None, round_: int) -> Type:
     """The next assumption: a literal number only if it is the one assumed; after some rounds never narrower than the last."""
     wanted = joined if joined == assumed else generalise(joined)
+    if round_ > 2 and isinstance(assumed, ChoiceType) and isinstance(wanted, ChoiceType) and wanted != assumed:
+        return STR  # a string that grows
     if assumed is not None and round_ > 4:
         return generalise(join_types(assumed, wanted))
     return wanted

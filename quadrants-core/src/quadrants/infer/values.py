@@ -15,8 +15,10 @@ from quadrants.types import (
     BOOL,
     EXC,
     NONE,
+    OBJECT,
     STR,
     ArrayType,
+    ChoiceType,
     FormatHole,
     FormatType,
     LiteralType,
@@ -201,13 +203,44 @@ class Text(Abstract):
 
 @frozen(eq=False)
 class Str(Abstract):
-    """A string argument, opaque."""
+    """A string that is an object of the interpreter: an argument, or one that was made at run time."""
 
     value: Value
 
     @property
     def type(self) -> Type:
         return STR
+
+    @property
+    def leaves(self) -> tuple[Value, ...]:
+        return (self.value,)
+
+
+@frozen(eq=False)
+class Choice(Abstract):
+    """One of several known strings: a variable that got constants on several paths."""
+
+    texts: tuple[str, ...]
+    value: Value
+
+    @property
+    def type(self) -> Type:
+        return ChoiceType(self.texts)
+
+    @property
+    def leaves(self) -> tuple[Value, ...]:
+        return (self.value,)
+
+
+@frozen(eq=False)
+class Object(Abstract):
+    """An object of the interpreter, opaque."""
+
+    value: Value
+
+    @property
+    def type(self) -> Type:
+        return OBJECT
 
     @property
     def leaves(self) -> tuple[Value, ...]:
@@ -463,6 +496,8 @@ _REBUILD = {
     MaybeType: lambda t, leaves: Maybe(next(leaves), rebuild(t.item, leaves)),
     SliceType: lambda t, leaves: SliceValue(rebuild(t.start, leaves), rebuild(t.stop, leaves), rebuild(t.step, leaves)),
     FormatType: _rebuild_text,
+    ChoiceType: lambda t, leaves: Choice(t.texts, next(leaves)),
+    type(OBJECT): lambda t, leaves: Object(next(leaves)),
     type(STR): lambda t, leaves: Str(next(leaves)),
     type(EXC): lambda t, leaves: Exc(next(leaves)),
     SequenceType: _rebuild_sequence,

@@ -16,6 +16,7 @@ import numpy as np
 from quadrants.ir.values import InterpArray, canonical, zero
 from quadrants.types import (
     ArrayType,
+    ChoiceType,
     FormatHole,
     FormatType,
     LiteralType,
@@ -26,6 +27,7 @@ from quadrants.types import (
     SliceType,
     TupleType,
     Type,
+    UnionType,
 )
 from quadrants.types.dtypes import dtype_of
 
@@ -64,6 +66,11 @@ def box(type: Type, leaves: Iterator[Any]) -> Any:
             return value if present else None
         case SliceType():
             return slice(box(type.start, leaves), box(type.stop, leaves), box(type.step, leaves))
+        case UnionType():
+            position = next(leaves)
+            return [box(item, leaves) for item in type.items][position]
+        case ChoiceType():
+            return type.texts[next(leaves)]
         case FormatType():
             return "".join(_part(part, leaves) for part in type.parts)
         case Scalar():

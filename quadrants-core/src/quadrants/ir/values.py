@@ -16,7 +16,7 @@ import numpy as np
 
 from quadrants._frozen import frozen, record
 from quadrants.ir.core import Loc, Scope
-from quadrants.types import ArrayType, ExcType, RefType, Scalar, StrType, Type
+from quadrants.types import ArrayType, ExcType, ObjectType, RefType, Scalar, StrType, Type
 from quadrants.types.dtypes import dtype_of
 
 #: What memory that was never written holds: no plausible number, and NaN as a float16.
@@ -226,7 +226,7 @@ def zero(type: Type) -> Any:
         return canonical(type, 0)
     if isinstance(type, ArrayType):
         return InterpArray(type, None, 0, (0,) * type.ndim, (0,) * type.ndim)
-    if isinstance(type, (ExcType, StrType)):
+    if isinstance(type, (ExcType, ObjectType, StrType)):
         return None
     raise TypeError(f"{type} has no zero value")
 

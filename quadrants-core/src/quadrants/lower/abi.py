@@ -16,7 +16,7 @@ from dataclasses import field
 
 from quadrants._frozen import frozen
 from quadrants.ir.core import Loc, Scope
-from quadrants.types import ArrayType, ExcType, Scalar, StrType, Type
+from quadrants.types import ArrayType, ExcType, ObjectType, Scalar, StrType, Type
 
 # The context: made by the caller of the entry function on its stack, `CTX_HEADER_BYTES` of it zeroed.
 CTX_NEXT_RECORD = 0  # i32: how many records were written; the next slot is this modulo RECORDS
@@ -24,13 +24,14 @@ CTX_TB_LEN = 4  # i32: how many of tb_sites are filled
 CTX_SELF = 8  # ptr: the dispatcher object (borrowed)
 CTX_HOSTCALL = 16  # ptr: i32 (*)(ptr ctx, i32 site, ptr buffer)
 CTX_STACK_LIMIT = 24  # i64: recursive functions look closer when their frame is below; they raise it with each call
-CTX_RESERVED = 32  # i64
+CTX_HANDLER = 32  # ptr: what answers calls into Python, for the hostcall
 CTX_STACK_LOWEST = 40  # i64: the lowest frame address a recursive function may have; 0 for no limit
 CTX_THREAD = 48  # ptr: the thread state while the GIL is released; null while it is held; NO_POLLS: never ask for it
 CTX_STOP = 56  # ptr: an i32 that is not 0 when the chunk of a parallel region should end early; null for none
 CTX_WORKER = 64  # i32: the number of the thread in its parallel region; 0 outside of the pool
-CTX_HEADER_BYTES = 72
-CTX_TB_SITES = 72  # TB_SITES x i32: call sites, innermost first
+CTX_KEPT = 72  # ptr: a list that owns the Python objects that the code has got from Python; null while there are none
+CTX_HEADER_BYTES = 80
+CTX_TB_SITES = 80  # TB_SITES x i32: call sites, innermost first
 TB_SITES = 64
 CTX_RECORDS = CTX_TB_SITES + 4 * TB_SITES
 RECORDS = 8
@@ -102,7 +103,7 @@ def components(type: Type) -> tuple[str, ...]:
         return ("ptr", "ptr") + ("i64",) * (2 * type.ndim)
     if isinstance(type, ExcType):
         return ("i32",)
-    if isinstance(type, StrType):
+    if isinstance(type, (StrType, ObjectType)):
         return ("ptr",)
     raise TypeError(f"{type} is not a machine type: flatten it with leaves()")
 
@@ -148,6 +149,8 @@ class Site:
         args: the type of the exception's arguments, or of the call's; its leaves are the payload.
         target: "module:qualname", for HOST.
         result: the type of the call's result, for HOST.
+        chain: for RAISE, what the exception that is being handled is to this one: "" (there is none), "context", "cause" or
+            "none" (context of an exception raised `from None`). It is the first word of the payload then.
     """
 
     kind: SiteKind
@@ -157,6 +160,7 @@ class Site:
     args: Type | None = None
     target: str = ""
     result: Type | None = None
+    chain: str = ""
 
 
 @frozen

@@ -136,9 +136,7 @@ def _cmp(e: FunctionEmitter, op: Op) -> None:
 
 def _select(e: FunctionEmitter, op: Op) -> None:
     condition = e.one(op.operands[0])
-    type = op.operands[1].type
-    assert isinstance(type, Scalar)
-    text = scalar_text(type.part)
+    text = components(op.operands[1].type)[0]
     pairs = zip(e.get(op.operands[1]), e.get(op.operands[2]))
     e.parts[op.results[0]] = tuple(e.let(f"select i1 {condition}, {text} {a}, {text} {b}") for a, b in pairs)
 

@@ -6,7 +6,7 @@ from quadrants.ir.core import Op
 from quadrants.lower.abi import all_components
 from quadrants.lower.arith import is_literal
 from quadrants.lower.emit import Emitter, FunctionEmitter, Handler, Join, Text
-from quadrants.lower.nodes import LIKELY, UNLIKELY
+from quadrants.lower.nodes import CONTEXT, LIKELY, UNLIKELY
 from quadrants.types import Scalar, Type
 
 
@@ -109,7 +109,7 @@ def _for(e: FunctionEmitter, op: Op) -> None:
     after.incoming.append((inits, e.block))
     e.lines.append(f"  br i1 {counter.guard}, label %{enter}, label %{after.label}")
     e.begin(enter)
-    e.jump(Join(head.label, ()))
+    e.jump(Join(head.label, (), depth=head.depth))
     first = e.block
     phis = e.begin_join(head, complete=False)
     counter.begin(e, first)
@@ -193,6 +193,7 @@ class _Counted:
 def _try(e: FunctionEmitter, op: Op) -> None:
     body, handling = op.regions
     join = e.join("endtry", _types(op))
+    records = e.let(f"load i32, ptr %ctx, align 8, {CONTEXT}")
     handler = Handler(Join(e.label("handler"), ("i32",), depth=len(e.handling)))
     e.handlers.append(handler)
     e.region_yielding(body, join)
@@ -201,7 +202,7 @@ def _try(e: FunctionEmitter, op: Op) -> None:
     if handler.join.incoming:
         exception = e.begin_join(handler.join)
         e.define(handling.args, exception)
-        e.handling.append(exception[0])
+        e.handling.append((exception[0], records))
         e.region_yielding(handling, join)
         e.handling.pop()
     _finish(e, op, join)

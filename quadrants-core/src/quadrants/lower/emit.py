@@ -15,7 +15,7 @@ from quadrants.ir.core import Function, Op, Region, Value
 from quadrants.lower.abi import all_components
 from quadrants.lower.aliasing import Aliasing
 from quadrants.lower.context import ModuleContext
-from quadrants.lower.nodes import LIKELY
+from quadrants.lower.nodes import CONTEXT, LIKELY
 from quadrants.types import RefType, Type
 
 #: A component of a value: an LLVM operand such as "%t3", "7" or "0x7FF0000000000000".
@@ -91,8 +91,8 @@ class FunctionEmitter:
         self.yields: list[Join] = []
         self.breaks: dict[int, Join] = {}
         self.continues: dict[int, Join] = {}
-        #: The exceptions of the handlers that the current op is inside of.
-        self.handling: list[Text] = []
+        #: The exceptions of the handlers that the current op is inside of, each with the number of records before its `try`.
+        self.handling: list[tuple[Text, Text]] = []
         self.handlers: list[Handler] = [Handler(Join("raised", ("i32",)))]
         #: Writes the return of the components of the results.
         self.return_values: Callable[[Parts], None] = _no_return
@@ -228,9 +228,11 @@ class FunctionEmitter:
         self.lines.append(f"  br label %{join.label}")
 
     def end_handling(self, depth: int) -> None:
-        """All handlers but the outer `depth` end normally."""
+        """All handlers but the outer `depth` end normally; the records of their exceptions are free again."""
+        if len(self.handling) > depth:
+            self.line(f"store i32 {self.handling[depth][1]}, ptr %ctx, align 8, {CONTEXT}")
         if self.module.exceptions.python_errors:
-            for exception in self.handling[depth:]:
+            for exception, _ in self.handling[depth:]:
                 self.swallow(exception)
 
     def swallow(self, exception: Text) -> None:

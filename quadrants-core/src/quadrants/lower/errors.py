@@ -64,12 +64,14 @@ def as_word(e: FunctionEmitter, word: Word) -> Text:
 
 
 def throw(e: FunctionEmitter, op: Op | None, exc: str, args: Type, payload: Sequence[Word]) -> None:
-    """Fill a record and leave the current block for the handler."""
+    """Fill a record and leave the current block for the handler. In a handler, the first word is the exception that it handles."""
     if e.handling and e.module.exceptions.python_errors:
-        e.swallow(e.handling[-1])
+        e.swallow(e.handling[-1][0])
     number = e.module.exceptions.number(exc)
-    site = e.module.site(SiteKind.RAISE, e.function, op, exc=number, args=args)
-    words = [as_word(e, word) for word in payload[:PAYLOAD_WORDS]]
+    chain = "" if not e.handling else str(op.attrs.get("cause") or "context") if op is not None else "context"
+    site = e.module.site(SiteKind.RAISE, e.function, op, exc=number, args=args, chain=chain)
+    handled: list[Word] = [("ui32", e.handling[-1][0])] if chain else []
+    words = [as_word(e, word) for word in (*handled, *payload)[:PAYLOAD_WORDS]]
     e.leave(_record(e, site, number, words), op.cleanup if op else ())
 
 

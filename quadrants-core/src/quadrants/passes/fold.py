@@ -162,7 +162,7 @@ def _select(op: Op, env: Env) -> Value | None:
     inverse = env.maker(condition)
     if inverse is not None and inverse.name == "not":
         return env.emit("select", inverse.operands[0], second, first)
-    if scalar(first).is_bool:
+    if isinstance(first.type, Scalar) and first.type.is_bool:
         return _select_bool(op, env)
     test = env.maker(condition)
     if test is None or test.name != "cmp" or {first, second} != set(test.operands):

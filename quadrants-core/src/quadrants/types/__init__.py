@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from quadrants.types.compound import (
     ArrayType,
+    ChoiceType,
     ExcType,
     FormatHole,
     FormatType,
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     RefType,
     SliceType,
     StrType,
     TupleType,
+    UnionType,
 )
 from quadrants.types.scalar import (
     BOOL,
@@ -46,6 +49,7 @@ from quadrants.types.scalar import (
 EXC = ExcType()
 NONE = NoneType()
 STR = StrType()
+OBJECT = ObjectType()
 
 __all__ = [
     "BOOL",
@@ -64,12 +68,14 @@ __all__ = [
     "PYCOMPLEX",
     "PYFLOAT",
     "PYINT",
+    "OBJECT",
     "STR",
     "U16",
     "U32",
     "U64",
     "U8",
     "ArrayType",
+    "ChoiceType",
     "ExcType",
     "FormatHole",
     "FormatType",
@@ -77,6 +83,7 @@ __all__ = [
     "LiteralType",
     "NamedTupleType",
     "NoneType",
+    "ObjectType",
     "OptionalType",
     "RefType",
     "Scalar",
@@ -84,4 +91,5 @@ __all__ = [
     "StrType",
     "TupleType",
     "Type",
+    "UnionType",
 ]

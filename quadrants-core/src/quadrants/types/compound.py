@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from quadrants._frozen import frozen
-from quadrants.types.scalar import BOOL, Scalar, Type
+from quadrants.types.scalar import BOOL, I64, Scalar, Type
 
 #: The address spaces: memory of the device, memory that a block's threads share, memory of one thread.
 SPACES = ("global", "shared", "local")
@@ -100,6 +100,21 @@ class OptionalType(Type):
         return f"optional<{self.item}>"
 
 
+@frozen
+class UnionType(Type):
+    """A value of one of several types: what an entry returns whose paths return different ones. Leaves: the position of the type
+    (i64), then those of all the types; only those of the one are meaningful.
+    """
+
+    items: tuple[Type, ...]
+
+    def leaves(self) -> tuple[Type, ...]:
+        return (I64, *(leaf for item in self.items for leaf in item.leaves()))
+
+    def __str__(self) -> str:
+        return f"union<{', '.join(map(str, self.items))}>"
+
+
 @frozen(eq=False)
 class LiteralType(Type):
     """A value known at compile time: int, float, complex, bool, str, bytes or a Python object such as a class.
@@ -140,6 +155,31 @@ class StrType(Type):
 
     def __str__(self) -> str:
         return "str"
+
+    @property
+    def heap(self) -> bool:
+        return False
+
+
+@frozen
+class ChoiceType(Type):
+    """One of several known strings. The leaf is its position among them."""
+
+    texts: tuple[str, ...]
+
+    def leaves(self) -> tuple[Type, ...]:
+        return (I64,)
+
+    def __str__(self) -> str:
+        return f"choice<{', '.join(map(repr, self.texts))}>"
+
+
+@frozen
+class ObjectType(Type):
+    """An object of the interpreter that compiled code only passes on to it, such as an argument of a caught exception."""
+
+    def __str__(self) -> str:
+        return "object"
 
     @property
     def heap(self) -> bool:

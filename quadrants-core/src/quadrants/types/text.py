@@ -16,17 +16,20 @@ from functools import reduce
 from quadrants.types.compound import (
     SPACES,
     ArrayType,
+    ChoiceType,
     ExcType,
     FormatHole,
     FormatType,
     LiteralType,
     NamedTupleType,
     NoneType,
+    ObjectType,
     OptionalType,
     RefType,
     SliceType,
     StrType,
     TupleType,
+    UnionType,
 )
 from quadrants.types.scalar import SCALARS, Scalar, Type
 
@@ -299,10 +302,20 @@ def _named_tuple(scanner: Scanner) -> NamedTupleType:
     return NamedTupleType(tuple(items), tuple(fields), cls)
 
 
-_SIMPLE: dict[str, Type] = {**SCALARS, "none": NoneType(), "str": StrType(), "exc": ExcType()}
+_SIMPLE: dict[str, Type] = {**SCALARS, "none": NoneType(), "str": StrType(), "exc": ExcType(), "object": ObjectType()}
+
+
+def _choice(scanner: Scanner) -> ChoiceType:
+    texts = [scanner.string()]
+    while scanner.accept(","):
+        texts.append(scanner.string())
+    return ChoiceType(tuple(texts))
+
 
 _COMPOUND: dict[str, Callable[[Scanner], Type]] = {
+    "choice": _choice,
     "array": _array,
+    "union": lambda scanner: UnionType(_items(scanner)),
     "tuple": lambda scanner: TupleType(_items(scanner)),
     "namedtuple": _named_tuple,
     "optional": lambda scanner: OptionalType(scan_type(scanner)),

@@ -236,13 +236,17 @@ f(1j)
     Entry(
         Code.BAD_RETURN,
         "a value that cannot be returned",
-        "The function returns a value that has no form outside of compiled code, or returns different kinds on different paths.",
+        "The function returns a value that has no form outside of compiled code, or is called by compiled code and returns "
+        "different kinds on different paths.",
         """
-@qd.njit
-def f(x):
+def g(x):
     if x > 0:
         return x
     return (x, x)
+
+@qd.njit
+def f(x):
+    return g(x)
 
 f(1.0)
 """,

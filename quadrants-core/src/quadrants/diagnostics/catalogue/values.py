@@ -27,7 +27,7 @@ f((1.0, 2.0, 3.0), 2)
         """
 @qd.njit
 def f():
-    return int("12e")
+    return float(10**400)
 
 f()
 """,

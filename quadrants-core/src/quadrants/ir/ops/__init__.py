@@ -19,11 +19,30 @@ from quadrants.ir.ops import (
     map,
     math,
     memory,
+    strings,
     subgroup,
     variables,
 )
 
-_FAMILIES = (const, arith, bits, cast, complex, math, memory, map, variables, control, call, errors, device, subgroup)
+_FAMILIES = (
+    *(
+        const,
+        arith,
+        bits,
+        cast,
+        complex,
+        math,
+        memory,
+        map,
+        variables,
+        control,
+        call,
+        errors,
+        strings,
+        device,
+        subgroup,
+    ),
+)
 
 OPS: Mapping[str, OpDef] = MappingProxyType({defn.name: defn for family in _FAMILIES for defn in family.DEFS})
 

@@ -12,7 +12,7 @@ from quadrants.ir.opdef import Attr, AttrKind, OpDef, Reference
 from quadrants.ir.ops import rules
 from quadrants.ir.ops.semantics import arithmetic, operand_scalar, plain
 from quadrants.ir.values import Undefined, wrap
-from quadrants.types import BOOL, Type
+from quadrants.types import BOOL, ObjectType, StrType, Type
 
 if TYPE_CHECKING:
     from quadrants.ir.core import Op
@@ -38,7 +38,7 @@ def _select(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> t
     rules.count(types, 3)
     if types[0] != BOOL:
         raise TypeError(f"the condition must be bool, not {types[0]}")
-    if not rules.is_scalar(types[1]) or types[1] != types[2]:
+    if not (rules.is_scalar(types[1]) or isinstance(types[1], (ObjectType, StrType))) or types[1] != types[2]:
         raise TypeError(f"selects between two scalars of one type, not {types[1]} and {types[2]}")
     return (types[1],)
 

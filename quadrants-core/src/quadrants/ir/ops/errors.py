@@ -129,8 +129,9 @@ DEFS = (
         reference=_do_raise,
         effects=Effect.RAISES | Effect.CONTROL,
         terminator=True,
-        attrs=(_EXC, _ARGS),
-        doc="Raises. The operands are the leaves of the exception's arguments.",
+        attrs=(_EXC, _ARGS, Attr("cause", AttrKind.STR, required=False, default="")),
+        doc="Raises. The operands are the leaves of the exception's arguments. `cause`: what the exception that is being handled "
+        'is to it, "cause" (`raise x from e`) or "none" (`raise x from None`).',
         derivative="kept as it is",
     ),
     OpDef(
