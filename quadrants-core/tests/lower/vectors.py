@@ -19,12 +19,17 @@ Real = Callable[..., mpmath.mpf]
 
 
 class Case(NamedTuple):
-    """A function: NumPy's, the exact one, and the ranges to try, of float64 and of float32."""
+    """A function: NumPy's or SciPy's, the exact one, and the ranges to try, of float64 and of float32; what kernels call."""
 
     ufunc: Callable[..., np.ndarray]
     exact: Real
     bound: float
     ranges: dict[int, tuple[tuple[float, float], ...]]
+    called: Callable[..., object] | None = None
+
+    @property
+    def function(self) -> Callable[..., object]:
+        return self.called or self.ufunc
 
 
 _LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
@@ -90,11 +95,21 @@ def agree(ours: np.ndarray, numpys: np.ndarray, units: float) -> np.ndarray:
     return both_nan | (near & (np.signbit(ours) == np.signbit(numpys)))
 
 
-def mapped(function: Callable[..., np.ndarray], **options: object) -> qd.Dispatcher:
+def mapped(function: Callable[..., object], **options: object) -> qd.Dispatcher:
     """A compiled loop that applies a function to every element."""
 
     def kernel(x, out):  # type: ignore[no-untyped-def]
         for i in range(x.shape[0]):
             out[i] = function(x[i])
+
+    return qd.njit(cache=False, **options)(kernel)
+
+
+def of_pairs(function: Callable[..., object], **options: object) -> qd.Dispatcher:
+    """A compiled loop that applies a function to every pair of elements."""
+
+    def kernel(x, y, out):  # type: ignore[no-untyped-def]
+        for i in range(x.shape[0]):
+            out[i] = function(x[i], y[i])
 
     return qd.njit(cache=False, **options)(kernel)

@@ -288,7 +288,6 @@ EMITTERS: dict[str, Emitter] = {
     "sub": _arithmetic("sub", "fsub"),
     "mul": _arithmetic("mul", "fmul"),
     "div": _float_only("fdiv"),
-    "rem": _float_only("frem"),
     "floordiv": _floordiv,
     "mod": _mod,
     "neg": _neg,

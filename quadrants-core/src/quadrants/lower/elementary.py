@@ -38,6 +38,8 @@ LIBRARY = {
     },
     "gamma": "tgamma",
 }
+#: `rem` is a function of the C library too, though not of QIR's `math`.
+_SYMBOLS = {**LIBRARY, "fmod": "fmod"}
 
 #: f16: the neighbour is a matter of the bits of the half, not of single precision.
 _EXACT_IN_HALF = "nextafter"
@@ -49,7 +51,7 @@ def _call(e: FunctionEmitter, name: str, text: str, arguments: list[Text], fast:
     given = ", ".join(f"{text} {argument}" for argument in arguments)
     if name in INTRINSICS:
         return e.let(f"call {fast}{text} @llvm.{INTRINSICS[name]}.f{bits}({given})")
-    symbol = LIBRARY[name] + ("f" if bits == 32 else "")
+    symbol = _SYMBOLS[name] + ("f" if bits == 32 else "")
     params = ", ".join([text] * len(arguments))
     declaration = f"declare {text} @{symbol}({params}) nounwind willreturn memory(none)"
     variants = e.module.vector_variants(symbol, name, bits, len(arguments)) if e.flags else ""
@@ -91,4 +93,7 @@ def _function(name: str) -> Emitter:
     return emit
 
 
-EMITTERS: dict[str, Emitter] = {f"math.{name}": _function(name) for name in (*INTRINSICS, *LIBRARY)}
+EMITTERS: dict[str, Emitter] = {
+    **{f"math.{name}": _function(name) for name in (*INTRINSICS, *LIBRARY)},
+    "rem": _function("fmod"),
+}

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from quadrants.lower.vectormath import error_functions, hyperbolic, roots, trigonometric
 from quadrants.lower.vectormath import functions as f
 from quadrants.lower.vectormath.code import Code, Text
 
@@ -44,6 +45,17 @@ _FUNCTIONS: Mapping[str, VectorFunction] = MappingProxyType(
         "log10": VectorFunction(f.log10),
         "log1p": VectorFunction(f.log1p),
         "atan": VectorFunction(f.atan),
+        "tan": VectorFunction(trigonometric.tan, f.far_angle),
+        "asin": VectorFunction(trigonometric.asin),
+        "acos": VectorFunction(trigonometric.acos),
+        "atan2": VectorFunction(trigonometric.atan2, arity=2),
+        "sinh": VectorFunction(hyperbolic.sinh),
+        "cosh": VectorFunction(hyperbolic.cosh),
+        "cbrt": VectorFunction(roots.cbrt),
+        "hypot": VectorFunction(roots.hypot, arity=2),
+        "fmod": VectorFunction(roots.fmod, roots.far_quotient, arity=2, fused=(64, 32)),
+        "erf": VectorFunction(error_functions.erf),
+        "erfc": VectorFunction(error_functions.erfc),
         "pow": VectorFunction(f.pow, f.odd_power, arity=2, fused=(64,)),
     }
 )

@@ -85,6 +85,12 @@ class Code:
         name = f"@llvm.copysign.v{self.lanes}{self.suffix}"
         return self.let(f"call {self.type} {name}({self.type} {size}, {self.type} {sign})")
 
+    def sqrt(self, a: Text) -> Text:
+        return self.let(f"call {self.type} @llvm.sqrt.v{self.lanes}{self.suffix}({self.type} {a})")
+
+    def trunc(self, a: Text) -> Text:
+        return self.let(f"call {self.type} @llvm.trunc.v{self.lanes}{self.suffix}({self.type} {a})")
+
     def poly(self, coefficients: Sequence[float], x: Text) -> Text:
         """A polynomial, highest power first, by Horner's rule."""
         value = self.fma(coefficients[0], x, coefficients[1])
@@ -103,6 +109,9 @@ class Code:
 
     def mask_and(self, a: Text, b: Text) -> Text:
         return self.let(f"and {self.mask_type} {a}, {b}")
+
+    def mask_or(self, a: Text, b: Text) -> Text:
+        return self.let(f"or {self.mask_type} {a}, {b}")
 
     def mask_not(self, a: Text) -> Text:
         return self.let(f"xor {self.mask_type} {a}, splat (i1 true)")
@@ -123,6 +132,14 @@ class Code:
 
     def from_bits(self, a: Text) -> Text:
         return self.let(f"bitcast {self.int_type} {a} to {self.type}")
+
+    def is_odd(self, n: Text) -> Text:
+        """Of the whole number in the low bits of n."""
+        return self.let(f"icmp ne {self.int_type} {self.int_binary('and', n, 1)}, zeroinitializer")
+
+    def is_negative(self, a: Text) -> Text:
+        """Whether the sign is set, also of a zero."""
+        return self.let(f"icmp slt {self.int_type} {self.to_bits(a)}, zeroinitializer")
 
     def int_select(self, mask: Text, a: Text | int, b: Text | int) -> Text:
         x, y = (self.whole(value) if isinstance(value, int) else value for value in (a, b))

@@ -24,36 +24,47 @@ _TANH_ONE = {64: 20.0, 32: 10.0}
 _ANGLES = {64: 2.0**20, 32: 2.0**26}
 
 
-def _nearest(c: Code, x: Text | float, y: Text | float, z: float = 0.0) -> tuple[Text, Text]:
+def nearest(c: Code, x: Text | float, y: Text | float, z: float = 0.0) -> tuple[Text, Text]:
     """x * y + z rounded to whole numbers: (with the number in its low bits, as a float)."""
     shifted = c.add(c.fma(x, y, z), c.shifter) if z else c.fma(x, y, c.shifter)
     return shifted, c.sub(shifted, c.shifter)
 
 
-def _exp_reduced(c: Code, x: Text) -> tuple[Text, Text]:
+def exp_reduced(c: Code, x: Text) -> tuple[Text, Text]:
     """n and e^r - 1 where x = n log 2 + r."""
-    shifted, n = _nearest(c, x, C.LOG2_E[c.bits][0])
+    shifted, n = nearest(c, x, C.LOG2_E[c.bits][0])
     high, low = C.LN2[c.bits]
-    r = c.fma(n, -low, c.fma(n, -high, x))
-    rest = c.poly(C.EXP[c.bits], r)
-    return c.to_bits(shifted), c.fma(rest, c.mul(r, r), r)
+    return c.to_bits(shifted), _expm1_poly(c, c.fma(n, -low, c.fma(n, -high, x)))
+
+
+def exp_reduced_double(c: Code, x: Text, more: Text) -> tuple[Text, Text, Text]:
+    """n, e^r - 1 and what rounding took from r, where x + more = n log 2 + r; more is small."""
+    shifted, n = nearest(c, x, C.LOG2_E[c.bits][0])
+    high, low = C.LN2[c.bits]
+    large, small = c.fma(n, -high, x), c.fma(n, -low, more)
+    r = c.add(large, small)
+    return c.to_bits(shifted), _expm1_poly(c, r), c.add(c.sub(large, r), small)
+
+
+def _expm1_poly(c: Code, r: Text) -> Text:
+    return c.fma(c.poly(C.EXP[c.bits], r), c.mul(r, r), r)
 
 
 def exp(c: Code, x: Text) -> Text:
-    n, q = _exp_reduced(c, c.clamp(x, *_EXP_RANGE[c.bits]))
+    n, q = exp_reduced(c, c.clamp(x, *_EXP_RANGE[c.bits]))
     return c.scale(c.add(q, 1.0), n)
 
 
 def exp2(c: Code, x: Text) -> Text:
     x = c.clamp(x, *_EXP2_RANGE[c.bits])
-    shifted, n = _nearest(c, x, 1.0)
+    shifted, n = nearest(c, x, 1.0)
     r = c.sub(x, n)
     return c.scale(c.fma(c.poly(C.EXP2[c.bits], r), r, 1.0), c.to_bits(shifted))
 
 
 def _expm1(c: Code, x: Text) -> Text:
     """Of a number within the range; of -0, 0."""
-    n, q = _exp_reduced(c, x)
+    n, q = exp_reduced(c, x)
     half = c.power_of_2(c.int_binary("sub", n, 1))  # so that it is finite where the result is
     part = c.fma(half, q, c.sub(half, 0.5))
     return c.add(part, part)
@@ -90,7 +101,7 @@ def _turns(c: Code, x: Text, offset: float) -> Text:
     """(-1)^n r where x = (n - offset) pi + r, for float64 (in float64 for float32)."""
     d = c if c.bits == 64 else c.wide()
     x = x if d is c else c.widened(x)
-    shifted, k = _nearest(d, x, C.ONE_OVER_PI[c.bits][0], offset)
+    shifted, k = nearest(d, x, C.ONE_OVER_PI[c.bits][0], offset)
     k = d.sub(k, offset) if offset else k
     for part in C.PI[c.bits]:
         x = d.fma(k, -part, x)
@@ -117,7 +128,7 @@ def cos(c: Code, x: Text) -> Text:
 _ROOT = {64: 0x3FE6A09E667F3BCD, 32: 0x3F3504F3}
 
 
-def _log_parts(c: Code, x: Text) -> tuple[Text, Text]:
+def log_parts(c: Code, x: Text) -> tuple[Text, Text]:
     """e as a float, and m in [sqrt 1/2, sqrt 2), where x = 2^e m; x is positive."""
     scale = c.fraction + 2
     subnormal = c.compare("olt", x, 2.0 ** (1 - c.bias))
@@ -135,7 +146,7 @@ def _log_parts(c: Code, x: Text) -> tuple[Text, Text]:
 
 
 def log(c: Code, x: Text) -> Text:
-    e, m = _log_parts(c, x)
+    e, m = log_parts(c, x)
     return _log_special(c, x, _log_of(c, e, m))
 
 
@@ -159,7 +170,7 @@ def _log_of(c: Code, e: Text, m: Text, more: Text | None = None) -> Text:
 
 def _log_to_base(c: Code, x: Text, inverse: tuple[float, ...], of_2: tuple[float, ...]) -> Text:
     """log x / log b. Takes 1 / log b, and log 2 / log b, in two parts each."""
-    e, m = _log_parts(c, x)
+    e, m = log_parts(c, x)
     f, g = _log_mantissa(c, m, None)
     small = c.fma(f, inverse[1], c.sub(c.mul(e, of_2[1]), c.mul(g, inverse[0])))
     return _log_special(c, x, c.fma(e, of_2[0], c.fma(f, inverse[0], small)))
@@ -185,7 +196,7 @@ def _log2_double(c: Code, x: Text) -> tuple[Text, Text]:
     log2 x = e + s (c + t (c / 3 + t tail(t))), where x = 2^e m, s = (m - 1) / (m + 1), t = s^2, c = 2 / log 2.
     """
     *tail, third, third_low, first, first_low = C.LOG2_SERIES[64]
-    e, m = _log_parts(c, x)
+    e, m = log_parts(c, x)
     f, g = c.sub(m, 1.0), c.add(m, 1.0)
     g_low = c.sub(m, c.sub(g, 1.0))
     s = c.div(f, g)
@@ -232,7 +243,7 @@ def _exp2_of(c: Code, p: Text, low: Text | None) -> Text:
     """2^(p + low)."""
     bits = 64 if low is not None else 32
     p = c.clamp(p, *_EXP2_RANGE[bits])
-    shifted, n = _nearest(c, p, 1.0)
+    shifted, n = nearest(c, p, 1.0)
     r = c.sub(p, n)
     r = r if low is None else c.add(r, low)
     n = c.to_bits(shifted)
@@ -244,7 +255,7 @@ def _pow_narrow(c: Code, x: Text, y: Text) -> Text:
     """In float64, whose exponents have room for every power of float32."""
     d = c.wide()
     *tail, third, _, first, _ = C.LOG2_SERIES[32]
-    e, m = _log_parts(d, c.widened(x))
+    e, m = log_parts(d, c.widened(x))
     s = d.div(d.sub(m, 1.0), d.add(m, 1.0))
     log = d.fma(s, d.poly((*tail, third, first), d.mul(s, s)), e)
     return c.narrowed(_exp2_of(d, d.mul(c.widened(y), log), None))
@@ -254,7 +265,7 @@ def log1p(c: Code, x: Text) -> Text:
     """The logarithm of the rounded 1 + x, put right by what rounding took from it."""
     u = c.add(x, 1.0)
     lost = c.select(c.compare("ogt", x, 1.0), c.sub(1.0, c.sub(u, x)), c.sub(x, c.sub(u, 1.0)))
-    e, m = _log_parts(c, u)
+    e, m = log_parts(c, u)
     y = _log_of(c, e, m, c.div(lost, u))
     y = _log_special(c, u, y)
     return c.select(c.compare("olt", c.abs(x), 2.0 ** -(c.fraction + 2)), x, y)
