@@ -26,6 +26,7 @@ from quadrants.infer import infer_module
 from quadrants.infer.emitter import Options as InferOptions
 from quadrants.infer.engine import Dependency
 from quadrants.ir import Module
+from quadrants.lower import vectormath
 from quadrants.lower.abi import Site, module_text, signature
 from quadrants.lower.context import LowerOptions
 from quadrants.lower.module import lower_module
@@ -76,9 +77,14 @@ def run(request: Request) -> FrontEnd:
     result = typed.result_type
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
-    decisions = pipeline.run(typed.module, PassOptions(bounds_checks=options.boundscheck))
-    nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
     target = host_target()
+    pass_options = PassOptions(
+        bounds_checks=options.boundscheck,
+        vector_bits=target.vector_bits,
+        vector_functions=frozenset(vectormath.ENABLED),
+    )
+    decisions = pipeline.run(typed.module, pass_options)
+    nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
     lower_options = LowerOptions(target.native_f16, holds_gil=not nogil, vector_bits=target.vector_bits)
     lowered = lower_module(typed.module, lower_options)
     numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}

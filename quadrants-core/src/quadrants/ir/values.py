@@ -2,7 +2,7 @@
 
 A machine value is: bool for `bool`; int in the range of the type for integers; a NumPy scalar of the exact width for floats
 and complex numbers; `InterpArray` for arrays; `Raised` (or None, the zero value) for `exc`; str (or None) for `str`;
-`Variable` for `ref`.
+`Variable` for `ref`; a tuple of scalars for `lanes`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from quadrants._frozen import frozen, record
 from quadrants.ir.core import Loc, Scope
-from quadrants.types import ArrayType, ExcType, ObjectType, RefType, Scalar, StrType, Type
+from quadrants.types import ArrayType, ExcType, LanesType, ObjectType, RefType, Scalar, StrType, Type
 from quadrants.types.dtypes import dtype_of
 
 #: What memory that was never written holds: no plausible number, and NaN as a float16.
@@ -226,6 +226,8 @@ def zero(type: Type) -> Any:
         return canonical(type, 0)
     if isinstance(type, ArrayType):
         return InterpArray(type, None, 0, (0,) * type.ndim, (0,) * type.ndim)
+    if isinstance(type, LanesType):
+        return (canonical(type.item, 0),) * type.count
     if isinstance(type, (ExcType, ObjectType, StrType)):
         return None
     raise TypeError(f"{type} has no zero value")

@@ -16,7 +16,7 @@ from dataclasses import field
 
 from quadrants._frozen import frozen
 from quadrants.ir.core import Loc, Scope
-from quadrants.types import ArrayType, ExcType, ObjectType, Scalar, StrType, Type
+from quadrants.types import ArrayType, ExcType, LanesType, ObjectType, Scalar, StrType, Type
 
 # The context: made by the caller of the entry function on its stack, `CTX_HEADER_BYTES` of it zeroed.
 CTX_NEXT_RECORD = 0  # i32: how many records were written; the next slot is this modulo RECORDS
@@ -105,6 +105,8 @@ def components(type: Type) -> tuple[str, ...]:
         return ("i32",)
     if isinstance(type, (StrType, ObjectType)):
         return ("ptr",)
+    if isinstance(type, LanesType):
+        return tuple(f"<{type.count} x {text}>" for text in components(type.item))
     raise TypeError(f"{type} is not a machine type: flatten it with leaves()")
 
 

@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants.ir.core import Op
-from quadrants.lower.abi import components, scalar_text
+from quadrants.lower.abi import components
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import from_float, to_float
-from quadrants.lower.literal import int_text, scalar_parts
-from quadrants.types import Scalar, Type
+from quadrants.lower.literal import scalar_parts
+from quadrants.lower.shape import Shape, literal_of, shape_of
+from quadrants.types import BOOL, Scalar, Type
+from quadrants.types.lanes import count_of, item_of
 
 _ZEROS = {"i1": "false", "half": "0.0", "float": "0.0", "double": "0.0", "ptr": "null"}
 
 
 def scalar(op: Op) -> Scalar:
-    """The type of the first operand, a scalar."""
-    type = op.operands[0].type
+    """The type of the first operand, or of each of its lanes."""
+    type = item_of(op.operands[0].type)
     assert isinstance(type, Scalar)
     return type
+
+
+def shape(op: Op) -> Shape:
+    """The type of the first operand, and its lanes."""
+    return shape_of(op.operands[0].type)
 
 
 def flags(e: FunctionEmitter, op: Op) -> str:
@@ -41,31 +48,33 @@ def _const(e: FunctionEmitter, op: Op) -> None:
 def _zero(e: FunctionEmitter, op: Op) -> None:
     type = op.attrs["type"]
     assert isinstance(type, Type)
-    e.parts[op.results[0]] = tuple(_ZEROS.get(text, "0") for text in components(type))
+    e.parts[op.results[0]] = tuple(
+        "zeroinitializer" if text[0] == "<" else _ZEROS.get(text, "0") for text in components(type)
+    )
 
 
-def _float_binary(e: FunctionEmitter, op: Op, instruction: str, type: Scalar) -> Text:
+def _float_binary(e: FunctionEmitter, op: Op, instruction: str) -> Text:
     a, b = e.one(op.operands[0]), e.one(op.operands[1])
-    if type.bits == 16:  # as NumPy does: in single precision, each result rounded
+    if scalar(op).bits == 16:  # as NumPy does: in single precision, each result rounded
         return from_float(e, e.let(f"{instruction} float {to_float(e, a)}, {to_float(e, b)}"))
-    return e.let(f"{instruction} {flags(e, op)}{scalar_text(type)} {a}, {b}")
+    return e.let(f"{instruction} {flags(e, op)}{shape(op).text} {a}, {b}")
 
 
 def _arithmetic(integer: str, floating: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
         type = scalar(op)
         if type.is_float:
-            e.set(op, _float_binary(e, op, floating, type))
+            e.set(op, _float_binary(e, op, floating))
             return
         wrap = ("nsw " if type.is_signed else "nuw ") if op.attrs.get("nowrap") else ""
-        e.set(op, e.let(f"{integer} {wrap}i{type.bits} {e.one(op.operands[0])}, {e.one(op.operands[1])}"))
+        e.set(op, e.let(f"{integer} {wrap}{shape(op).text} {e.one(op.operands[0])}, {e.one(op.operands[1])}"))
 
     return emit
 
 
 def _float_only(instruction: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
-        e.set(op, _float_binary(e, op, instruction, scalar(op)))
+        e.set(op, _float_binary(e, op, instruction))
 
     return emit
 
@@ -74,20 +83,20 @@ def _neg(e: FunctionEmitter, op: Op) -> None:
     type, a = scalar(op), e.one(op.operands[0])
     if type.is_float:
         # A change of sign is exact: no conversion for f16, and never 0 - a.
-        e.set(op, e.let(f"fneg {scalar_text(type)} {a}"))
+        e.set(op, e.let(f"fneg {shape(op).text} {a}"))
     else:
         wrap = "nsw " if op.attrs.get("nowrap") and type.is_signed else ""
-        e.set(op, e.let(f"sub {wrap}i{type.bits} 0, {a}"))
+        e.set(op, e.let(f"sub {wrap}{shape(op).text} {shape(op).int(0)}, {a}"))
 
 
 def _abs(e: FunctionEmitter, op: Op) -> None:
     type, a = scalar(op), e.one(op.operands[0])
-    text = scalar_text(type)
+    text, suffix = shape(op).text, shape(op).suffix
     if type.is_float:
-        e.set(op, e.let(f"call {text} @llvm.fabs.f{type.bits}({text} {a})"))
+        e.set(op, e.let(f"call {text} @llvm.fabs.{suffix}({text} {a})"))
     elif type.is_signed:
         poison = "true" if op.attrs.get("nowrap") else "false"
-        e.set(op, e.let(f"call {text} @llvm.abs.{text}({text} {a}, i1 {poison})"))
+        e.set(op, e.let(f"call {text} @llvm.abs.{suffix}({text} {a}, i1 {poison})"))
     else:
         e.set(op, a)
 
@@ -98,23 +107,23 @@ def _order(signed: str, unsigned: str, floating: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
         type = scalar(op)
         a, b = e.one(op.operands[0]), e.one(op.operands[1])
-        text = scalar_text(type)
+        kind = shape(op)
         fast = e.flags if type.is_float and type.bits > 16 and "fast" in e.flags else ""
         if fast:
-            test = e.let(f"fcmp {fast}{floating} {text} {a}, {b}")
+            test = e.let(f"fcmp {fast}{floating} {kind.text} {a}, {b}")
         else:
-            test = less(e, floating if type.is_float else signed if type.is_signed else unsigned, type, a, b)
-        e.set(op, e.let(f"select {fast}i1 {test}, {text} {a}, {text} {b}"))
+            test = less(e, floating if type.is_float else signed if type.is_signed else unsigned, kind, a, b)
+        e.set(op, e.let(f"select {fast}{kind.truth} {test}, {kind.text} {a}, {kind.text} {b}"))
 
     return emit
 
 
-def less(e: FunctionEmitter, comparison: str, type: Scalar, a: Text, b: Text) -> Text:
-    """Compare two scalars with an LLVM predicate."""
-    if type.is_float and type.bits == 16:
+def less(e: FunctionEmitter, comparison: str, kind: Shape, a: Text, b: Text) -> Text:
+    """Compare with an LLVM predicate."""
+    if kind.item.is_float and kind.item.bits == 16:
         return e.let(f"fcmp {comparison} float {to_float(e, a)}, {to_float(e, b)}")
-    instruction = "fcmp" if type.is_float else "icmp"
-    return e.let(f"{instruction} {comparison} {scalar_text(type)} {a}, {b}")
+    instruction = "fcmp" if kind.item.is_float else "icmp"
+    return e.let(f"{instruction} {comparison} {kind.text} {a}, {b}")
 
 
 _FLOAT_PREDICATES = {"eq": "oeq", "ne": "une", "lt": "olt", "le": "ole", "gt": "ogt", "ge": "oge"}
@@ -126,84 +135,84 @@ def _cmp(e: FunctionEmitter, op: Op) -> None:
     type, pred = scalar(op), str(op.attrs["pred"])
     a, b = e.get(op.operands[0]), e.get(op.operands[1])
     if type.is_complex:
-        part = type.part
+        part = shape(op).of(type.part)
         both = [less(e, _FLOAT_PREDICATES[pred], part, x, y) for x, y in zip(a, b)]
-        e.set(op, e.let(f"{'and' if pred == 'eq' else 'or'} i1 {both[0]}, {both[1]}"))
+        e.set(op, e.let(f"{'and' if pred == 'eq' else 'or'} {part.truth} {both[0]}, {both[1]}"))
         return
     table = _FLOAT_PREDICATES if type.is_float else _SIGNED if type.is_signed else _UNSIGNED
-    e.set(op, less(e, table[pred], type, a[0], b[0]))
+    e.set(op, less(e, table[pred], shape(op), a[0], b[0]))
 
 
 def _select(e: FunctionEmitter, op: Op) -> None:
     condition = e.one(op.operands[0])
     text = components(op.operands[1].type)[0]
+    truth = f"<{count} x i1>" if (count := count_of(op.operands[1].type)) else "i1"
     pairs = zip(e.get(op.operands[1]), e.get(op.operands[2]))
-    e.parts[op.results[0]] = tuple(e.let(f"select i1 {condition}, {text} {a}, {text} {b}") for a, b in pairs)
+    e.parts[op.results[0]] = tuple(e.let(f"select {truth} {condition}, {text} {a}, {text} {b}") for a, b in pairs)
 
 
 # Division
 
 
-def _safe_divisor(e: FunctionEmitter, op: Op, text: str, a: Text, b: Text) -> tuple[Text, Text]:
+def _safe_divisor(e: FunctionEmitter, op: Op, kind: Shape, a: Text, b: Text) -> tuple[Text, Text]:
     """A divisor that never traps, and whether the given one is 0 ("" if it is known not to be)."""
-    type = scalar(op)
-    if is_literal(b) and b not in ("0", "-1"):
+    text, number = kind.text, literal_of(b)
+    if number is not None and number not in (0, -1):
         return b, ""
-    zero = "" if op.attrs.get("nonzero") or b == "-1" else e.let(f"icmp eq {text} {b}, 0")
+    zero = "" if op.attrs.get("nonzero") or number == -1 else e.let(f"icmp eq {text} {b}, {kind.int(0)}")
     trap = zero
-    if type.is_signed:  # INT_MIN by -1: dividing by 1 instead gives the wrapped quotient, and remainder 0
-        low = e.let(f"icmp eq {text} {a}, {int_text(1 << (type.bits - 1), type.bits)}")
-        minus = e.let(f"icmp eq {text} {b}, -1")
-        overflow = e.let(f"and i1 {low}, {minus}")
-        trap = e.let(f"or i1 {zero}, {overflow}") if zero else overflow
-    return (e.let(f"select i1 {trap}, {text} 1, {text} {b}") if trap else b), zero
+    if kind.item.is_signed:  # INT_MIN by -1: dividing by 1 instead gives the wrapped quotient, and remainder 0
+        low = e.let(f"icmp eq {text} {a}, {kind.int(1 << (kind.item.bits - 1))}")
+        minus = e.let(f"icmp eq {text} {b}, {kind.int(-1)}")
+        overflow = e.let(f"and {kind.truth} {low}, {minus}")
+        trap = e.let(f"or {kind.truth} {zero}, {overflow}") if zero else overflow
+    return (e.let(f"select {kind.truth} {trap}, {text} {kind.int(1)}, {text} {b}") if trap else b), zero
 
 
 def _power_of_two(b: Text) -> int:
     """k if the operand is the constant 2**k, else -1."""
-    if not is_literal(b):
-        return -1
-    value = int(b)
-    return value.bit_length() - 1 if value > 0 and value & (value - 1) == 0 else -1
+    value = literal_of(b)
+    return value.bit_length() - 1 if value is not None and value > 0 and value & (value - 1) == 0 else -1
 
 
-def _needs_floor(e: FunctionEmitter, text: str, remainder: Text, divisor: Text) -> Text:
+def _needs_floor(e: FunctionEmitter, kind: Shape, remainder: Text, divisor: Text) -> Text:
     """Whether truncation and floor differ: the remainder is not 0, and its sign is not the divisor's."""
-    some = e.let(f"icmp ne {text} {remainder}, 0")
-    signs = e.let(f"xor {text} {remainder}, {divisor}")
-    differ = e.let(f"icmp slt {text} {signs}, 0")
-    return e.let(f"and i1 {some}, {differ}")
+    some = e.let(f"icmp ne {kind.text} {remainder}, {kind.int(0)}")
+    signs = e.let(f"xor {kind.text} {remainder}, {divisor}")
+    differ = e.let(f"icmp slt {kind.text} {signs}, {kind.int(0)}")
+    return e.let(f"and {kind.truth} {some}, {differ}")
 
 
 def _floordiv(e: FunctionEmitter, op: Op) -> None:
-    type = scalar(op)
-    text = scalar_text(type)
+    kind = shape(op)
+    text = kind.text
     a, b = e.one(op.operands[0]), e.one(op.operands[1])
     if (shift := _power_of_two(b)) >= 0:
-        e.set(op, e.let(f"{'ashr' if type.is_signed else 'lshr'} {text} {a}, {shift}"))
+        e.set(op, e.let(f"{'ashr' if kind.item.is_signed else 'lshr'} {text} {a}, {kind.int(shift)}"))
         return
-    divisor, zero = _safe_divisor(e, op, text, a, b)
-    if type.is_signed:
+    divisor, zero = _safe_divisor(e, op, kind, a, b)
+    if kind.item.is_signed:
         quotient = e.let(f"sdiv {text} {a}, {divisor}")
         remainder = e.let(f"srem {text} {a}, {divisor}")
-        down = e.let(f"sext i1 {_needs_floor(e, text, remainder, divisor)} to {text}")
+        down = e.let(f"sext {kind.truth} {_needs_floor(e, kind, remainder, divisor)} to {text}")
         quotient = e.let(f"add {text} {quotient}, {down}")
     else:
         quotient = e.let(f"udiv {text} {a}, {divisor}")
-    e.set(op, e.let(f"select i1 {zero}, {text} 0, {text} {quotient}") if zero else quotient)
+    e.set(op, e.let(f"select {kind.truth} {zero}, {text} {kind.int(0)}, {text} {quotient}") if zero else quotient)
 
 
 def _mod(e: FunctionEmitter, op: Op) -> None:
-    type = scalar(op)
-    text = scalar_text(type)
+    kind = shape(op)
+    text = kind.text
     a, b = e.one(op.operands[0]), e.one(op.operands[1])
     if (shift := _power_of_two(b)) >= 0:
-        e.set(op, e.let(f"and {text} {a}, {(1 << shift) - 1}"))
+        e.set(op, e.let(f"and {text} {a}, {kind.int((1 << shift) - 1)}"))
         return
-    divisor, _ = _safe_divisor(e, op, text, a, b)  # by 1 where it would trap: the remainder is 0
-    if type.is_signed:
+    divisor, _ = _safe_divisor(e, op, kind, a, b)  # by 1 where it would trap: the remainder is 0
+    if kind.item.is_signed:
         remainder = e.let(f"srem {text} {a}, {divisor}")
-        up = e.let(f"select i1 {_needs_floor(e, text, remainder, divisor)}, {text} {divisor}, {text} 0")
+        floor = _needs_floor(e, kind, remainder, divisor)
+        up = e.let(f"select {kind.truth} {floor}, {text} {divisor}, {text} {kind.int(0)}")
         e.set(op, e.let(f"add {text} {remainder}, {up}"))
     else:
         e.set(op, e.let(f"urem {text} {a}, {divisor}"))
@@ -214,55 +223,56 @@ def _mod(e: FunctionEmitter, op: Op) -> None:
 
 def _logical(instruction: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
-        text = scalar_text(scalar(op))
-        e.set(op, e.let(f"{instruction} {text} {e.one(op.operands[0])}, {e.one(op.operands[1])}"))
+        e.set(op, e.let(f"{instruction} {shape(op).text} {e.one(op.operands[0])}, {e.one(op.operands[1])}"))
 
     return emit
 
 
 def _not(e: FunctionEmitter, op: Op) -> None:
-    type = scalar(op)
-    ones = "true" if type.is_bool else "-1"
-    e.set(op, e.let(f"xor {scalar_text(type)} {e.one(op.operands[0])}, {ones}"))
+    kind = shape(op)
+    ones = kind.true() if kind.item == BOOL else kind.int(-1)
+    e.set(op, e.let(f"xor {kind.text} {e.one(op.operands[0])}, {ones}"))
 
 
-def _count_fits(e: FunctionEmitter, count: Text, bits: int) -> Text:
+def _count_fits(e: FunctionEmitter, count: Text, kind: Shape) -> Text:
     """Whether a shift count is in range; negative ones are large when taken as unsigned. "" if known."""
-    if is_literal(count) and 0 <= int(count) < bits:
+    number = literal_of(count)
+    if number is not None and 0 <= number < kind.item.bits:
         return ""
-    return e.let(f"icmp ult i{bits} {count}, {bits}")
+    return e.let(f"icmp ult {kind.text} {count}, {kind.int(kind.item.bits)}")
 
 
 def _shl(e: FunctionEmitter, op: Op) -> None:
-    bits = scalar(op).bits
+    kind = shape(op)
+    text = kind.text
     a, count = e.one(op.operands[0]), e.one(op.operands[1])
-    fits = _count_fits(e, count, bits)
-    shifted = e.let(f"shl i{bits} {a}, {count}")
-    e.set(op, e.let(f"select i1 {fits}, i{bits} {shifted}, i{bits} 0") if fits else shifted)
+    fits = _count_fits(e, count, kind)
+    shifted = e.let(f"shl {text} {a}, {count}")
+    e.set(op, e.let(f"select {kind.truth} {fits}, {text} {shifted}, {text} {kind.int(0)}") if fits else shifted)
 
 
 def _shr(e: FunctionEmitter, op: Op) -> None:
-    type = scalar(op)
-    bits = type.bits
+    kind = shape(op)
+    text = kind.text
     a, count = e.one(op.operands[0]), e.one(op.operands[1])
-    fits = _count_fits(e, count, bits)
-    if type.is_signed:
+    fits = _count_fits(e, count, kind)
+    if kind.item.is_signed:
         if fits:
-            count = e.let(f"select i1 {fits}, i{bits} {count}, i{bits} {bits - 1}")
-        e.set(op, e.let(f"ashr i{bits} {a}, {count}"))
+            count = e.let(f"select {kind.truth} {fits}, {text} {count}, {text} {kind.int(kind.item.bits - 1)}")
+        e.set(op, e.let(f"ashr {text} {a}, {count}"))
         return
-    shifted = e.let(f"lshr i{bits} {a}, {count}")
-    e.set(op, e.let(f"select i1 {fits}, i{bits} {shifted}, i{bits} 0") if fits else shifted)
+    shifted = e.let(f"lshr {text} {a}, {count}")
+    e.set(op, e.let(f"select {kind.truth} {fits}, {text} {shifted}, {text} {kind.int(0)}") if fits else shifted)
 
 
 def _bits(intrinsic: str, extra: str = "") -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
-        text = scalar_text(scalar(op))
+        kind = shape(op)
         a = e.one(op.operands[0])
-        if intrinsic == "bswap" and text == "i8":  # LLVM has none: a byte is its own
+        if intrinsic == "bswap" and kind.item.bits == 8:  # LLVM has none: a byte is its own
             e.set(op, a)
             return
-        e.set(op, e.let(f"call {text} @llvm.{intrinsic}.{text}({text} {a}{extra})"))
+        e.set(op, e.let(f"call {kind.text} @llvm.{intrinsic}.{kind.suffix}({kind.text} {a}{extra})"))
 
     return emit
 

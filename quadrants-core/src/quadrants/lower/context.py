@@ -97,3 +97,13 @@ class ModuleContext:
             self.helpers.update((function.name, function.text) for function in declared)
             self.helpers[vectormath.KEPT] = vectormath.kept(self.helpers)
         return vectormath.variants(symbol, name, bits, arity, self.options.vector_bits)
+
+    def vector_function(self, name: str, bits: int, arity: int, lanes: int) -> tuple[str, int] | None:
+        """A vector function for up to so many lanes, a power of 2: the operand that names it, and its lanes."""
+        declared = vectormath.declarations(name, bits, arity, self.options.vector_bits)
+        sizes = dict(zip(vectormath.lanes(bits, self.options.vector_bits), declared[::2]))
+        size = max((size for size in sizes if size <= lanes), default=0)
+        if not size:
+            return None
+        self.helpers[sizes[size].name] = sizes[size].text
+        return "@" + sizes[size].name, size

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from quadrants.ir.core import Op
 from quadrants.lower.abi import scalar_text
-from quadrants.lower.arith import flags, scalar
+from quadrants.lower.arith import flags, scalar, shape
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import from_float, to_float
+from quadrants.lower.lanes import shuffle
+from quadrants.lower.shape import Shape
 from quadrants.types import F32
 
 #: QIR name -> LLVM intrinsic.
@@ -58,6 +60,37 @@ def _call(e: FunctionEmitter, name: str, text: str, arguments: list[Text], fast:
     return e.let(f"call {fast}{text} {e.module.external(symbol, declaration)}({given}){variants}")
 
 
+def _on_lanes(e: FunctionEmitter, name: str, kind: Shape, arguments: list[Text], fast: str) -> Text:
+    """The function of each lane: an instruction, a vector function of ours, or a call a lane."""
+    given = ", ".join(f"{kind.text} {argument}" for argument in arguments)
+    if name in INTRINSICS:
+        return e.let(f"call {fast}{kind.text} @llvm.{INTRINSICS[name]}.{kind.suffix}({given})")
+    found = e.module.vector_function(name, kind.item.bits, len(arguments), kind.lanes) if e.flags else None
+    if found is None:
+        return _lane_by_lane(e, name, kind, arguments, fast)
+    symbol, size = found
+    item, piece = scalar_text(kind.item), f"<{size} x {scalar_text(kind.item)}>"
+    results = []
+    for start in range(0, kind.lanes, size):
+        places = range(start, start + size)
+        whole = size == kind.lanes
+        parts = arguments if whole else [shuffle(e, item, kind.lanes, a, "poison", places) for a in arguments]
+        results.append(e.let(f"call {piece} {symbol}({', '.join(f'{piece} {part}' for part in parts)})"))
+    while len(results) > 1:
+        size = kind.lanes // len(results)
+        results = [shuffle(e, item, size, a, b, range(2 * size)) for a, b in zip(results[::2], results[1::2])]
+    return results[0]
+
+
+def _lane_by_lane(e: FunctionEmitter, name: str, kind: Shape, arguments: list[Text], fast: str) -> Text:
+    item, value = scalar_text(kind.item), "poison"
+    for lane in range(kind.lanes):
+        own = [e.let(f"extractelement {kind.text} {argument}, i64 {lane}") for argument in arguments]
+        one = _call(e, name, item, own, fast)
+        value = e.let(f"insertelement {kind.text} {value}, {item} {one}, i64 {lane}")
+    return value
+
+
 def _half_neighbour(e: FunctionEmitter, a: Text, b: Text) -> Text:
     """nextafter on f16, by the bits: sizes grow with the bits, and zeros meet."""
     x, y = to_float(e, a), to_float(e, b)
@@ -82,7 +115,9 @@ def _function(name: str) -> Emitter:
     def emit(e: FunctionEmitter, op: Op) -> None:
         type = scalar(op)
         arguments = [e.one(operand) for operand in op.operands]
-        if type.bits != 16:
+        if shape(op).lanes:
+            e.set(op, _on_lanes(e, name, shape(op), arguments, flags(e, op)))
+        elif type.bits != 16:
             e.set(op, _call(e, name, scalar_text(type), arguments, flags(e, op)))
         elif name == _EXACT_IN_HALF:
             e.set(op, _half_neighbour(e, *arguments))

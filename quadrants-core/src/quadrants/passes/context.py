@@ -19,12 +19,16 @@ class PassOptions:
         version_loops: whether loops may be doubled, one version without checks behind a guard.
         polls: whether running code looks for Ctrl-C.
         verify: whether the module is verified after every pass.
+        vector_bits: the size of the target's largest vector registers; 0: no loop is put into lanes.
+        vector_functions: the elementary functions that lowering has for lanes, by name and bits.
     """
 
     bounds_checks: bool = True
     version_loops: bool = True
     polls: bool = True
     verify: bool = False
+    vector_bits: int = 0
+    vector_functions: frozenset[tuple[str, int]] = frozenset()
 
 
 @record

@@ -20,6 +20,7 @@ from quadrants.passes import (
     polls,
     reductions,
     simplify,
+    spmd,
     stack_arrays,
     version_loops,
 )
@@ -38,6 +39,7 @@ PASSES: tuple[FunctionPass, ...] = (
     lanes.run,
     reductions.run,
     stack_arrays.run,
+    spmd.run,
     polls.run,
     ownership.run,
 )

@@ -22,6 +22,7 @@ from quadrants.types.compound import (
     TupleType,
     UnionType,
 )
+from quadrants.types.lanes import LanesType
 from quadrants.types.scalar import (
     BOOL,
     C64,
@@ -80,6 +81,7 @@ __all__ = [
     "FormatHole",
     "FormatType",
     "Kind",
+    "LanesType",
     "LiteralType",
     "NamedTupleType",
     "NoneType",

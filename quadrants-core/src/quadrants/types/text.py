@@ -31,6 +31,7 @@ from quadrants.types.compound import (
     TupleType,
     UnionType,
 )
+from quadrants.types.lanes import LanesType
 from quadrants.types.scalar import SCALARS, Scalar, Type
 
 _SPACE = re.compile(r"(?:\s+|;[^\n]*)*")
@@ -247,6 +248,16 @@ def _array(scanner: Scanner) -> ArrayType:
     return ArrayType(dtype, ndim, layout, readonly, space)
 
 
+def _lanes(scanner: Scanner) -> LanesType:
+    item = _scalar(scanner)
+    scanner.expect(",")
+    start = scanner.pos
+    count = scanner.integer()
+    if count < 1:
+        raise scanner.error(f"expected a number of lanes, found {count}", start)
+    return LanesType(item, count)
+
+
 def _items(scanner: Scanner) -> tuple[Type, ...]:
     items: list[Type] = []
     while not scanner.at(">"):
@@ -316,6 +327,7 @@ _COMPOUND: dict[str, Callable[[Scanner], Type]] = {
     "choice": _choice,
     "array": _array,
     "union": lambda scanner: UnionType(_items(scanner)),
+    "lanes": _lanes,
     "tuple": lambda scanner: TupleType(_items(scanner)),
     "namedtuple": _named_tuple,
     "optional": lambda scanner: OptionalType(scan_type(scanner)),

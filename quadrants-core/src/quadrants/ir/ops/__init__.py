@@ -16,6 +16,7 @@ from quadrants.ir.ops import (
     control,
     device,
     errors,
+    lanes,
     map,
     math,
     memory,
@@ -23,27 +24,17 @@ from quadrants.ir.ops import (
     subgroup,
     variables,
 )
+from quadrants.ir.ops.lift import lifted
 
 _FAMILIES = (
-    *(
-        const,
-        arith,
-        bits,
-        cast,
-        complex,
-        math,
-        memory,
-        map,
-        variables,
-        control,
-        call,
-        errors,
-        strings,
-        device,
-        subgroup,
-    ),
+    *(const, arith, bits, cast, complex, math, memory, lanes, map, variables, control, call, errors),
+    *(strings, device, subgroup),
 )
+#: These compute on each lane by itself where they are given lanes.
+_ELEMENTWISE = (arith, bits, cast, complex, math)
 
-OPS: Mapping[str, OpDef] = MappingProxyType({defn.name: defn for family in _FAMILIES for defn in family.DEFS})
+OPS: Mapping[str, OpDef] = MappingProxyType(
+    {defn.name: lifted(defn) if family in _ELEMENTWISE else defn for family in _FAMILIES for defn in family.DEFS}
+)
 
 __all__ = ["OPS"]

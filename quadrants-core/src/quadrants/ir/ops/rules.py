@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from quadrants.ir.opdef import Attr, AttrKind, TypeRule
 from quadrants.types import I64, ArrayType, ExcType, ObjectType, RefType, Scalar, StrType, Type
+from quadrants.types.lanes import item_of
 
 if TYPE_CHECKING:
     from quadrants.ir.core import Region
@@ -30,7 +31,7 @@ def is_machine(type: Type) -> bool:
         return is_scalar(type.dtype)
     if isinstance(type, RefType):
         return not isinstance(type.item, RefType) and is_machine(type.item)
-    return is_scalar(type) or isinstance(type, (ExcType, ObjectType, StrType))
+    return is_scalar(item_of(type)) or isinstance(type, (ExcType, ObjectType, StrType))
 
 
 def is_int(type: Type) -> bool:

@@ -1,0 +1,172 @@
+"""How much a loop gains in lanes: a rough count of cycles, with and without.
+
+Every turn of an inner loop counts as `_TURNS`, or as the constant number that it takes. What the loop costs as it is takes into
+account that LLVM vectorises innermost loops by itself where nothing stands in the way. In lanes, an op that differs from lane
+to lane costs as much as a scalar one for all of them, a uniform one is computed once, and an access costs what it is: one
+for neighbours, one a lane for gathers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from quadrants.ir import Op, Region, Value
+from quadrants.passes.spmd.uniformity import Facts
+from quadrants.passes.structure import constant_turns
+
+_TURNS = 24
+_WEIGHTS: dict[str, float] = {"div": 5, "rem": 30, "math.sqrt": 6, "math.pow": 30}
+#: As it is, and in lanes (an element): integers are divided one by one.
+_INTEGER_DIVISION = 8
+_FUNCTION = 15
+_FREE = frozenset({"const", "yield", "continue", "break", "unreachable", "dim", "stride", "cast", "view", "index"})
+_BRANCH = 2.0
+#: What LLVM leaves alone in an innermost loop.
+_OBSTACLES = frozenset({"check", "raise", "loop", "for", "block", "call", "break", "alloc"})
+
+
+def gain(loop: Op, facts: Facts, lanes: int, constants: Mapping[Value, int], vector_math: frozenset[str]) -> float:
+    """How many times faster the loop is in lanes."""
+    model = _Model(loop, facts, lanes, constants, vector_math)
+    return model.scalar(loop.regions[0]) / max(1e-9, model.in_lanes(loop.regions[0]))
+
+
+def llvm_may(loop: Op, vector_math: frozenset[str]) -> bool:
+    """Whether LLVM may vectorise the loop by itself, as far as its ops tell."""
+    for op in loop.regions[0].walk():
+        if op.name in _OBSTACLES or (op.name == "index" and op.attr("checked")):
+            return False
+        if op.name == "if" and any(inner.name == "store" for region in op.regions for inner in region.walk()):
+            return False
+        if op.name.startswith("math.") and op.name not in vector_math:
+            return False
+    return True
+
+
+class _Model:
+    def __init__(
+        self, loop: Op, facts: Facts, lanes: int, constants: Mapping[Value, int], vector_math: frozenset[str]
+    ) -> None:
+        self.loop = loop
+        self.facts = facts
+        self.lanes = lanes
+        self.constants = constants
+        self.vector_math = vector_math
+        self.index = loop.regions[0].args[0]
+        self.makers = {result: op for op in loop.regions[0].walk() for result in op.results}
+
+    def own(self, op: Op) -> float:
+        """What an op that computes costs."""
+        if op.name in _FREE:
+            return 0.25 if op.name in ("cast", "index") else 0.0
+        if op.name in ("floordiv", "mod"):
+            return 1.0 if op.operands[1] in self.constants else float(_INTEGER_DIVISION)
+        if op.name.startswith("math."):
+            return _WEIGHTS.get(op.name, _FUNCTION)
+        return _WEIGHTS.get(op.name, 1.0)
+
+    def turns(self, op: Op) -> float:
+        """How often the body of an op runs."""
+        if op.name == "for":
+            turns = constant_turns(op, self.constants)
+            return _TURNS if turns is None else float(min(turns, 4 * _TURNS))
+        return _TURNS if op.name == "loop" else 1.0
+
+    # As it is
+
+    def scalar(self, region: Region) -> float:
+        total = 0.0
+        for op in region.ops:
+            inner = sum(map(self.scalar, op.regions))
+            if op.name == "for" and self.vectorises(op):
+                inner /= self.lanes * self.friendly(op)
+            total += self.own(op) + self.turns(op) * inner
+        return total
+
+    def vectorises(self, op: Op) -> bool:
+        """Whether LLVM vectorises an inner loop: no obstacle, no short count, nothing carried but what it can reorder."""
+        turns = constant_turns(op, self.constants)
+        if (turns is not None and turns < 2 * self.lanes) or not llvm_may(op, self.vector_math):
+            return False
+        body = op.regions[0]
+        makers = {result: inner for inner in body.ops for result in inner.results}
+        for arg, following in zip(body.args[1:], body.ops[-1].operands):
+            maker = makers.get(following)
+            if maker is None or maker.name not in ("add", "sub", "mul", "min", "max", "and", "or", "xor"):
+                return False
+            if getattr(arg.type, "is_float", False) and not maker.attrs.get("fast"):
+                return False
+        return True
+
+    def friendly(self, op: Op) -> float:
+        """How much of the lanes an inner loop makes use of: gathers take it away."""
+        index, accesses, gathers = op.regions[0].args[0], 0, 0
+        inside = {result: inner for inner in op.regions[0].walk() for result in inner.results}
+        for access in op.regions[0].walk():
+            if access.name in ("load", "store"):
+                accesses += 1
+                array, *indices = access.operands[access.name == "store" :]
+                layout = getattr(array.type, "layout", "A")
+                fast = indices[-1] if layout == "C" else indices[0] if layout == "F" and indices else None
+                slow = [at for at in indices if at is not fast]
+                gathers += any(_depends(at, index, inside) for at in slow) or layout == "A"
+        return 1.0 / (1.0 + 3.0 * gathers) if accesses else 1.0
+
+    # In lanes
+
+    def in_lanes(self, region: Region) -> float:
+        return sum(map(self.op_in_lanes, region.ops))
+
+    def op_in_lanes(self, op: Op) -> float:
+        inner = sum(map(self.in_lanes, op.regions))
+        if op.name in ("load", "store"):
+            return self.access(op)
+        if op.regions:
+            parts = op in self.facts.divergent or (op.name == "if" and op.operands[0] in self.facts.varying)
+            return (_BRANCH / self.lanes if parts else 0.1) + self.turns(op) * inner
+        if self.facts.uniform(op.results) and op.results:
+            return self.own(op) / self.lanes
+        if op.name in ("floordiv", "mod") and op.operands[1] not in self.constants:
+            return self.own(op) + 2
+        if op.name.startswith("math.") and op.name not in self.vector_math:
+            return self.own(op) + 2
+        if op.name in ("check", "index"):
+            return 2 / self.lanes
+        return self.own(op) / self.lanes
+
+    def access(self, op: Op) -> float:
+        """The cost of an access, for one lane."""
+        array, *indices = op.operands[op.name == "store" :]
+        if array in self.facts.private or self.facts.uniform(indices):
+            return 1.5 / self.lanes
+        moving = [axis for axis, at in enumerate(indices) if at in self.facts.varying]
+        layout = getattr(array.type, "layout", "A")
+        fastest = len(indices) - 1 if layout == "C" else 0 if layout == "F" else -1
+        if moving == [fastest] and self.even(indices[fastest]):
+            return 1.5 / self.lanes
+        return 2.0 if op.name == "store" else 1.5
+
+    def even(self, value: Value) -> bool:
+        """Whether an index grows by 1 from lane to lane, as far as its form tells."""
+        if value is self.index or value not in self.facts.varying:
+            return True
+        op = self.makers.get(value)
+        if op is None:
+            return not isinstance(value, Op) and value in self.started
+        return op.name in ("add", "sub", "index") and all(map(self.even, op.operands[:2]))
+
+    @property
+    def started(self) -> set[Value]:
+        """The indices of inner loops that begin at an even value."""
+        found = set()
+        for op in self.loop.regions[0].walk():
+            if op.name == "for" and op.operands[0] in self.makers and op.operands[0] in self.facts.varying:
+                found.add(op.regions[0].args[0])
+        return found
+
+
+def _depends(value: Value, index: Value, makers: Mapping[Value, Op]) -> bool:
+    if value is index:
+        return True
+    op = makers.get(value)
+    return op is not None and any(_depends(operand, index, makers) for operand in op.operands)

@@ -1,0 +1,77 @@
+"""Puts the functions that a loop calls into a copy of it, so that their code runs in lanes too.
+
+Takes a loop and the module; gives a copy without calls where that is possible. A function stands there as a block that its
+returns break out of. What it raises is raised by the original loop, which runs the turns again: so that lines and the
+calls that led there are those of the program. Functions that call themselves, that compute floats by other rules, or that are
+very large stay calls.
+"""
+
+from __future__ import annotations
+
+from quadrants.ir import Function, Module, Op, Region, Value
+from quadrants.ir.ops import OPS
+from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label
+from quadrants.passes.structure import size_of
+
+_MOST_OPS = 400
+_MOST_GROWTH = 1500
+_DEEPEST = 12
+
+
+def without_calls(loop: Op, function: Function, module: Module, label: int) -> Op:
+    """The loop itself if it calls nothing, else a copy with the code of what it calls. Labels from `label` on are free."""
+    if not any(op.name == "call" for op in loop.regions[0].walk()):
+        return loop
+    copy = clone_op(loop, {})
+    _Inliner(function, module, label).region(copy.regions[0], (function.name,))
+    return copy
+
+
+class _Inliner:
+    def __init__(self, function: Function, module: Module, label: int) -> None:
+        self.function = function
+        self.module = module
+        self.label = label
+        self.grown = 0
+
+    def region(self, region: Region, chain: tuple[str, ...]) -> None:
+        """Put the code of the callees of a region in their place."""
+        out: list[Op] = []
+        for op in region.ops:
+            for nested in op.regions:
+                self.region(nested, chain)
+            out.append(self.call(op, chain) if op.name == "call" else op)
+        region.ops[:] = out
+
+    def call(self, op: Op, chain: tuple[str, ...]) -> Op:
+        """The block that stands for a call."""
+        name = str(op.attrs["callee"])
+        callee = self.module.functions[name]
+        size = size_of(callee.body)
+        same = callee.attrs.get("fp") == self.function.attrs.get("fp")
+        fits = size <= _MOST_OPS and self.grown + size <= _MOST_GROWTH and len(chain) < _DEEPEST
+        if name in chain or not same or not fits or callee.attrs.get("recursive"):
+            return op
+        self.grown += size
+        label = self.label
+        labels = fresh_labels(callee.body, [label])
+        self.label = max(label, *labels.values()) + 1 if labels else label + 1
+        values: dict[Value, Value] = dict(zip(callee.params, op.operands))
+        body = clone_region(callee.body, values, labels)
+        _returns_break(body, label)
+        block = Op(OPS["block"], [], op.results, {"label": label}, [body], op.loc)
+        self.region(body, (*chain, name))
+        return block
+
+
+def _returns_break(region: Region, label: int) -> None:
+    for index, op in enumerate(region.ops):
+        for nested in op.regions:
+            _returns_break(nested, label)
+        if op.name == "return":
+            region.ops[index] = Op(OPS["break"], op.operands, [], {"label": label}, [], op.loc)
+
+
+def first_label(function: Function) -> int:
+    """The first label that a function does not use."""
+    return max_label(function.body) + 1

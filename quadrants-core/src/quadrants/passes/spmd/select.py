@@ -1,0 +1,191 @@
+"""Chooses the loops whose turns run side by side in SIMD lanes, and transforms them.
+
+Takes QIR after the passes that remove checks and rearrange loops; gives the same with chunks of lanes. A loop is looked at if LLVM
+cannot vectorise it by itself: it has loops inside, checks, calls, or lanes that would part. Of loops inside one another
+the one that gains the most is chosen, the inner one if they are close. What would gain but may not is told, with what
+stands in the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from quadrants.diagnostics import DecisionKind
+from quadrants.ir import Function, Op, Region, Value
+from quadrants.ir.rewrite import replace_uses
+from quadrants.passes.context import PassContext, location_of
+from quadrants.passes.spmd import cost, is_reason, legality
+from quadrants.passes.spmd.inline import first_label, without_calls
+from quadrants.passes.spmd.legality import Plan, Refusal
+from quadrants.passes.spmd.transform import Chunks
+from quadrants.passes.spmd.uniformity import Facts, analyse
+from quadrants.passes.structure import SHORT, constant_turns, definitions, integer_constants, size_of
+from quadrants.types import Scalar
+
+PASS = "spmd"
+#: The smallest gain that is worth it, by the estimate of `cost`.
+_LEAST_GAIN = 1.5
+#: An outer loop must gain so many times more than the one inside it.
+_OUTER = 1.15
+_MOST_OPS = 1200
+#: Functions of floats that are instructions.
+_INSTRUCTIONS = frozenset(f"math.{name}" for name in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma"))
+
+
+def _is_counted(op: Op) -> bool:
+    return op.name == "for" and not op.attrs.get("cold")
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A loop that would gain."""
+
+    loop: Op
+    code: Op
+    facts: Facts
+    lanes: int
+    gain: float
+
+
+class Selector:
+    """Looks at the loops of one function."""
+
+    def __init__(self, function: Function, context: PassContext) -> None:
+        self.function = function
+        self.context = context
+        self.constants = integer_constants(function)
+        self.makers = definitions(function)
+        self.strict = function.attrs.get("fp") == "strict"
+        self.label = first_label(function)
+        self.replaced: dict[Value, Value] = {}
+        vectors = () if self.strict else context.options.vector_functions
+        self.functions = {
+            bits: frozenset(f"math.{name}" for name, width in vectors if width == bits) for bits in (32, 64)
+        }
+
+    def run(self) -> None:
+        """Transform what gains in the function."""
+        self.region(self.function.body, inside_try=False)
+        replace_uses(self.function.body, self.replaced)
+
+    def region(self, region: Region, inside_try: bool) -> None:
+        """Transform what gains in a region."""
+        out: list[Op] = []
+        for op in region.ops:
+            new = self.loop(op, inside_try) if _is_counted(op) else None
+            if new is not None:
+                out += new
+                continue
+            out.append(op)
+            if not op.attrs.get("cold"):
+                for nested in op.regions:
+                    self.region(nested, inside_try or op.name == "try")
+        region.ops[:] = out
+
+    def loop(self, loop: Op, inside_try: bool) -> list[Op] | None:
+        """The ops that stand for a loop, if it is transformed."""
+        candidate = self.candidate(loop)
+        if candidate is None:
+            return None
+        inner = max((found.gain for found in self.candidates(loop.regions[0])), default=0.0)
+        if inner * _OUTER >= candidate.gain:
+            return None
+        plan = self.legal(candidate, inside_try)
+        if isinstance(plan, Refusal):
+            self.refuse(candidate, plan)
+            return None
+        return self.transform(candidate, plan)
+
+    def candidates(self, region: Region) -> Iterable[_Candidate]:
+        """The loops inside a region that would gain, and may be transformed."""
+        for op in region.walk():
+            found = self.candidate(op) if _is_counted(op) else None
+            if found is not None and isinstance(self.legal(found, inside_try=False), Plan):
+                yield found
+
+    def candidate(self, loop: Op) -> _Candidate | None:
+        """The loop, if it would gain."""
+        if self.constants.get(loop.operands[2]) != 1 or not any(map(is_reason, loop.regions[0].walk())):
+            return None
+        turns = constant_turns(loop, self.constants)
+        if (turns is not None and turns < SHORT) or size_of(loop.regions[0]) > _MOST_OPS:
+            return None
+        code = without_calls(loop, self.function, self.context.module, self.label)
+        constants = self.constants
+        if code is not loop:
+            self.label = max(self.label, first_label_in(code))
+            constants = {**constants, **_constants_in(code)}
+        facts = analyse(code, code.regions[0].args)
+        bits = _bits(code, facts)
+        lanes = self.context.options.vector_bits // bits
+        gain = cost.gain(code, facts, lanes, constants, self.functions[bits] | _INSTRUCTIONS)
+        return _Candidate(loop, code, facts, lanes, gain) if gain >= _LEAST_GAIN else None
+
+    def legal(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
+        constants = self.constants if found.code is found.loop else {**self.constants, **_constants_in(found.code)}
+        exact = self.strict or inside_try
+        return legality.check(found.code, found.facts, constants, self.makers, exact, self.strict)
+
+    def transform(self, found: _Candidate, plan: Plan) -> list[Op]:
+        constants = self.constants if found.code is found.loop else {**self.constants, **_constants_in(found.code)}
+        chunks = Chunks(found.loop, found.code, plan, found.lanes, constants, self.label)
+        new = chunks.emit()
+        self.label = chunks.label
+        self.replaced.update(chunks.replaced)
+        self.note(found, plan, new)
+        return new
+
+    # What is told
+
+    def note(self, found: _Candidate, plan: Plan, new: list[Op]) -> None:
+        inside = [inner for op in new if op is not found.loop for inner in _walk(op)]
+        counts = {name: sum(op.name == name for op in inside) for name in ("lanes.gather", "lanes.scatter")}
+        parts = sum(op.name in ("loop", "for") for op in plan.facts.divergent) - 1
+        parts += sum(op.name == "if" and op.operands[0] in plan.facts.varying for op in found.code.regions[0].walk())
+        told = [f"{found.lanes} turns run side by side in SIMD lanes"]
+        told += [f"masks at {parts} place{'s' if parts != 1 else ''}"] if parts > 0 else []
+        told += [f"{count} {name[6:]}{'s' if count != 1 else ''}" for name, count in counts.items() if count]
+        told += ["one by one where they would raise"] if plan.bails else []
+        told += ["if its arrays do not overlap"] if plan.apart else []
+        self.context.note(PASS, DecisionKind.APPLIED, self.function, found.loop, "lanes", ", ".join(told))
+
+    def refuse(self, found: _Candidate, refusal: Refusal) -> None:
+        detail = []
+        for other in (refusal.op, refusal.other):
+            if other is not None and other.loc is not None and other is not found.loop:
+                detail.append(("at", location_of(self.function, other).short))
+        text = f"its turns do not run in SIMD lanes: {refusal.text}"
+        self.context.note(PASS, DecisionKind.REFUSED, self.function, found.loop, refusal.code, text, detail)
+
+
+def _walk(op: Op) -> Iterable[Op]:
+    yield op
+    for region in op.regions:
+        yield from region.walk()
+
+
+def _bits(loop: Op, facts: Facts) -> int:
+    """The size of what decides how many lanes there are: the largest float that differs, else 64."""
+    sizes = {
+        value.type.part.bits
+        for op in loop.regions[0].walk()
+        for value in op.results
+        if value in facts.varying and isinstance(value.type, Scalar) and (value.type.is_float or value.type.is_complex)
+    }
+    return max(sizes, default=64) if sizes <= {32, 64} else 64
+
+
+def _constants_in(loop: Op) -> dict[Value, int]:
+    """The integer constants inside a loop."""
+    return {
+        op.result: value
+        for op in loop.regions[0].walk()
+        if op.name == "const" and isinstance(value := op.attrs["value"], int) and not isinstance(value, bool)
+    }
+
+
+def first_label_in(loop: Op) -> int:
+    """The first label above those inside a loop."""
+    labels = [label for op in loop.regions[0].walk() if isinstance(label := op.attrs.get("label"), int)]
+    return max(labels, default=-1) + 1

@@ -1,0 +1,130 @@
+"""Puts the chunks of turns in lanes in front of a loop, which keeps the turns that are left.
+
+Takes a loop and its plan; gives the ops that stand for it. The chunk loop steps by as many turns as there are lanes; those of the
+last chunk that lie behind the end are off. Where arrays overlap, or in a chunk a turn would raise, the loop itself takes over from
+there, turn by turn; where neither can be, it is gone.
+"""
+
+from __future__ import annotations
+
+from quadrants.ir import Op, Region, Value
+from quadrants.ir.builder import Builder, region_with_args
+from quadrants.passes.spmd.carried import Carried, Role, neutral
+from quadrants.passes.spmd.control import Target
+from quadrants.passes.spmd.emit import Emitter
+from quadrants.passes.spmd.lanes import Lanes, Line
+from quadrants.passes.spmd.legality import Plan
+from quadrants.passes.structure import mark_cold
+from quadrants.types import I64, Scalar
+
+
+class Chunks:
+    """Emits the chunks of a loop.
+
+    Args:
+        loop: the loop as it was.
+        code: the same without calls: what runs in lanes.
+        plan: how.
+        count: how many lanes.
+        constants: values that are integer constants.
+        label: the first label that is free.
+    """
+
+    def __init__(self, loop: Op, code: Op, plan: Plan, count: int, constants: dict[Value, int], label: int) -> None:
+        self.loop = loop
+        self.code = code
+        self.plan = plan
+        self.count = count
+        self.constants = constants
+        self.label = label
+        self.b = Builder(Region())
+        self.b.loc = loop.loc
+        self.lanes = Lanes(self.b, count, plan.facts, constants)
+        self.replaced: dict[Value, Value] = {}  # results of a loop that is gone -> what stands for them
+
+    def emit(self) -> list[Op]:
+        """The ops that stand for the loop."""
+        b, loop = self.b, self.loop
+        start, stop = loop.operands[:2]
+        if not self.plan.apart:
+            resume, results = self.all_chunks(start, stop)
+            self.finish(resume, results)
+            return b.region.ops
+        apart = [b.value("not", b.value("overlap", *pair)) for pair in self.plan.apart]
+        condition = apart[0]
+        for other in apart[1:]:
+            condition = b.value("and", condition, other)
+        chunks, nothing = Region(), Region()
+        with self.lanes.into(chunks):
+            resume, results = self.all_chunks(start, stop)
+            b.op("yield", resume, *results)
+        with self.lanes.into(nothing):
+            b.op("yield", start, *loop.operands[3:])
+        begun = b.op("if", condition, regions=(chunks, nothing))
+        self.finish(begun.results[0], begun.results[1:])
+        return b.region.ops
+
+    def finish(self, resume: Value, results: list[Value]) -> None:
+        """The turns that are left, by the loop itself."""
+        if not self.plan.apart and not self.plan.bails:
+            self.replaced = dict(zip(self.loop.results, results))
+            return
+        mark_cold(self.loop)
+        self.loop.operands[0] = resume
+        self.loop.operands[3:] = results
+        self.b.region.ops.append(self.loop)
+
+    # The chunk loop
+
+    def all_chunks(self, start: Value, stop: Value) -> tuple[Value, list[Value]]:
+        """Emit the chunk loop; the first turn that is left, and what was carried up to there."""
+        b = self.b
+        carried = self.plan.carried
+        inits = self.loop.operands[3:]
+        first = [self.begin(role, init) for role, init in zip(carried, inits)]
+        body = region_with_args([I64, I64, *(value.type for value in first)])
+        base = body.args[0]
+        label = self.label
+        with self.lanes.into(body):
+            self.chunk(base, stop, body.args[1:], label)
+        chunks = b.op("for", start, stop, b.i64(self.count), stop, *first, regions=[body], label=label)
+        resume, *finals = chunks.results
+        return resume, [self.end(role, init, final, start, resume) for role, init, final in zip(carried, inits, finals)]
+
+    def begin(self, role: Carried, init: Value) -> Value:
+        """What the lanes of a carried value begin with."""
+        assert isinstance(init.type, Scalar)
+        zero = neutral(role.kind, init.type) if role.role is Role.REDUCTION else None
+        return self.lanes.splat(init if zero is None else self.b.const(zero, init.type))
+
+    def end(self, role: Carried, init: Value, final: Value, start: Value, resume: Value) -> Value:
+        """The carried value behind the chunks."""
+        b = self.b
+        if role.role is Role.LAST:
+            turns = b.value("sub", b.value("sub", resume, start), b.i64(1))
+            return b.value("lanes.extract", final, b.value("and", turns, b.i64(self.count - 1)))
+        folded = b.value("lanes.reduce", final, kind=role.kind)
+        if role.kind in ("min", "max"):
+            return b.value(role.kind, folded, init)
+        return b.value(role.kind, init, folded)
+
+    def chunk(self, base: Value, stop: Value, args: list[Value], label: int) -> None:
+        """The body of the chunk loop."""
+        b, lanes = self.b, self.lanes
+        resume, *accumulators = args
+        numbers = b.value("lanes.index", count=self.count)
+        mask = b.value("cmp", numbers, lanes.splat(b.value("sub", stop, base)), pred="lt")
+        body = self.code.regions[0]
+        index, *carried = body.args
+        lanes.values[index] = b.value("add", lanes.splat(base), numbers)
+        lanes.lines[index] = Line(base, 1)
+        lanes.values.update(zip(carried, accumulators))
+        emitter = Emitter(lanes, lambda: b.op("break", base, *accumulators, label=label), label + 1)
+        own = self.code.attrs["label"]
+        emitter.args_of[own] = carried
+        target = Target(carried=[b.value("var", value) for value in accumulators])
+        emitter.targets[own] = target
+        emitter.ops(body.ops, mask)
+        self.label = emitter.next_label
+        if not emitter.ended:
+            b.op("continue", resume, *map(emitter.read, target.carried), label=label)
