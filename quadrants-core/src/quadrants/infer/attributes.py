@@ -10,7 +10,7 @@ import numpy as np
 from quadrants.diagnostics import Code
 from quadrants.infer import texts
 from quadrants.infer.emitter import Emitter, describe, fail, suggestion
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Method, Num, Opt, Tup
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Method, Num, Opt, Sequence_, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
@@ -45,7 +45,7 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         Code.NO_ATTRIBUTE,
         f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),
         types=[("value", value.type)],
-        hint=suggestion(name, _known_names(value)),
+        hint=suggestion(name, (known for known in _known_names(value) if known != name)),
     )
 
 
@@ -184,6 +184,21 @@ def transposed(w: Emitter, value: Arr, axes: tuple[int, ...]) -> Arr:
     return Arr(array, w.b.value("view", value.value, w.b.i64(0), *operands, type=array))
 
 
+def contiguous_view(w: Emitter, value: Arr, dims: list[Value]) -> Arr:
+    """The elements of a C-contiguous array with other dimensions."""
+    return strided_view(w, value, dims, w.b.i64(value.array.dtype.itemsize), "C")
+
+
+def strided_view(w: Emitter, value: Arr, dims: list[Value], step: Value, layout: str) -> Arr:
+    """The elements of an array of one axis, `step` bytes apart, with other dimensions."""
+    strides: list[Value] = []
+    for dim in reversed(dims):
+        strides.insert(0, step)
+        step = w.b.value("mul", step, dim)
+    array = ArrayType(value.array.dtype, len(dims), layout if dims else "C", value.array.readonly)
+    return Arr(array, w.b.value("view", value.value, w.b.i64(0), *dims, *strides, type=array))
+
+
 def _part(name: str) -> Callable[[Emitter, Arr], Abstract]:
     def part(w: Emitter, value: Arr) -> Abstract:
         dtype = value.array.dtype
@@ -211,7 +226,7 @@ _ARRAY: dict[str, Callable[..., Abstract]] = {
     "real": _part("real"),
     "imag": _part("imag"),
     "flags": lambda w, a: Method(a, "flags"),
-    "flat": lambda w, a: w.call_library("sequences:flat_copy", a),
+    "flat": lambda w, a: Sequence_("flat", (a,)),
 }
 
 

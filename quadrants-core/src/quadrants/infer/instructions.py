@@ -174,6 +174,9 @@ class InstructionWalk(ScopeWalk):
         if isinstance(part, Arr):
             elementwise.assign_into(self, part, value)
             return
+        if name == "flat" and isinstance(owner, Arr):
+            self.call_library("sequences:set_flat", owner, SliceValue(Const(None), Const(None), Const(None)), value)
+            return
         fail(Code.NOT_ASSIGNABLE, f"the attribute '{name}' of {describe(owner)} cannot be assigned")
 
     def _subscr(self, _: object) -> None:
@@ -194,6 +197,8 @@ class InstructionWalk(ScopeWalk):
             length = sequences.range_length(self, base)
             checked = self.b.value("index", position, length, axis=0, checked=True, wrap=True)
             return sequences.item(self, base, checked)
+        if isinstance(base, Sequence_) and base.kind == "flat":
+            return sequences.get_flat(self, base, index)
         if isinstance(base, Const) and isinstance(index, Const) and not isinstance(base.value, str):
             return self._constant_item(base.value, index.value)
         if texts.is_text(base) or texts.is_foreign(base):
@@ -208,6 +213,9 @@ class InstructionWalk(ScopeWalk):
 
     def _store_subscr(self, _: object) -> None:
         index, base, value = self.pop(), self.unwrap(self.pop()), self.pop()
+        if isinstance(base, Sequence_) and base.kind == "flat":
+            self.call_library("sequences:set_flat", base.parts[0], index, value)
+            return
         if not isinstance(base, Arr):
             hint = "Tuples cannot be changed: build a new one, or use an array." if isinstance(base, Tup) else None
             fail(Code.NOT_ASSIGNABLE, f"{describe(base)} does not support item assignment", hint=hint)

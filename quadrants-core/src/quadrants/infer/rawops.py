@@ -8,7 +8,7 @@ from types import MappingProxyType
 from quadrants.infer.emitter import Emitter, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
-from quadrants.types import F64, I64, PYFLOAT, PYINT, Scalar
+from quadrants.types import F64, I64, PYFLOAT, PYINT, ArrayType, Scalar
 
 Args = tuple[Abstract, ...]
 Keywords = dict[str, Abstract]
@@ -54,6 +54,15 @@ def _store(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Const(None)
 
 
+def _strided(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    array, shape, strides = args
+    assert isinstance(array, Arr) and isinstance(shape, Tup) and isinstance(strides, Tup)
+    dims = [w.integer(item) for item in shape.items]
+    type_ = ArrayType(array.array.dtype, len(dims), "A" if dims else "C", array.array.readonly)
+    steps = [w.integer(item) for item in strides.items]
+    return Arr(type_, w.b.value("view", array.value, w.b.i64(0), *dims, *steps, type=type_))
+
+
 def _is_known(value: Abstract) -> bool:
     """Whether a value is a constant, or a tuple of constants."""
     return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
@@ -73,5 +82,6 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.strict: lambda w, args, keywords: Const(w.options.fp == "strict"),
         raw.load: _load,
         raw.store: _store,
+        raw.strided: _strided,
     }
 )

@@ -76,7 +76,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
             for method, names in (
                 ("reduce", "add multiply maximum minimum logical_and logical_or"),
                 ("accumulate", "add multiply maximum minimum"),
-                ("outer", "add subtract multiply divide maximum minimum"),
+                ("outer", "add subtract multiply divide power maximum minimum"),
                 ("at", "add subtract multiply divide maximum minimum"),
             )
             for name in names.split()
@@ -89,8 +89,9 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         "numpy:",
         "nanreductions",
         "nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nanpercentile nanargmin nanargmax"
-        " nancumsum",
+        " nancumsum nancumprod",
     ),
+    ("numpy.lib.stride_tricks:", "reshaping", "as_strided sliding_window_view"),
     ("numpy.linalg:", "linalg", "det slogdet solve inv cholesky qr matrix_power"),
     ("numpy.linalg:", "spectral", "norm svd eigh eigvalsh matrix_rank cond pinv lstsq"),
     ("math:", "integers", "gcd lcm factorial comb perm isqrt"),

@@ -6,7 +6,7 @@ import numpy as np
 
 from quadrants.library.searching import place
 from quadrants.library.shaping import concatenate, full_slices, leading
-from quadrants.library.support import as_array, checked_axis, drop
+from quadrants.library.support import as_array, checked_axis, deliver, drop
 
 
 def array_split(ary, indices_or_sections, axis=0):
@@ -118,8 +118,41 @@ def insert(arr, obj, values, axis=None):
     return inserted(a, obj, values, checked_axis(axis, a.ndim))
 
 
+def inserted_each(a, places, values, axis):
+    """`insert` before several places: the values go in the order of the places as they are given."""
+    n = a.shape[axis]
+    count = places.shape[0]
+    at = np.empty(count, np.int64)
+    for i in range(count):
+        if places[i] < -n or places[i] > n:
+            raise IndexError(f"index {places[i]} is out of bounds for axis {axis} with size {n}")
+        at[i] = places[i] + n if places[i] < 0 else places[i]
+    order = np.argsort(at, kind="stable")
+    for k in range(count):
+        at[order[k]] += k
+    shape = a.shape[:axis] + (n + count,) + a.shape[axis + 1 :]
+    out = np.empty(shape, a.dtype)
+    target = out.transpose(leading(axis, a.ndim))
+    source = a.transpose(leading(axis, a.ndim))
+    middle = np.broadcast_to(as_array(values), a.shape[:axis] + (count,) + a.shape[axis + 1 :]).transpose(
+        leading(axis, a.ndim)
+    )
+    old = np.ones(n + count, np.bool_)
+    for i in range(count):
+        old[at[i]] = False
+        target[at[i]] = middle[i]
+    k = 0
+    for i in range(n + count):
+        if old[i]:
+            target[i] = source[k]
+            k += 1
+    return out
+
+
 def inserted(a, obj, values, axis):
     n = a.shape[axis]
+    if isinstance(obj, (np.ndarray, tuple, list)):
+        return inserted_each(a, as_array(obj), values, axis)
     if obj < -n or obj > n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
     at = obj + n if obj < 0 else obj
@@ -137,8 +170,8 @@ def compress(condition, a, axis=None, out=None):
     x = as_array(a)
     keep = as_array(condition)
     if axis is None:
-        return kept_places(x.reshape(-1), keep, 0)
-    return kept_places(x, keep, checked_axis(axis, x.ndim))
+        return deliver(kept_places(x.reshape(-1), keep, 0), out)
+    return deliver(kept_places(x, keep, checked_axis(axis, x.ndim)), out)
 
 
 def compress_method(a, condition, axis=None, out=None):
