@@ -21,6 +21,10 @@ _LIST = re.compile(r"<!-- (?P<name>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 #: Modules of the library -> what their functions are about.
 TOPICS = {
+    "contractions": "Products",
+    "eigen": "Polynomials, windows",
+    "grids": "Shape, joining",
+    "histograms": "Searching, counting, sets",
     "creation": "Creation",
     "shaping": "Shape, joining",
     "diagonals": "Diagonals, triangles",
@@ -67,6 +71,7 @@ def numpy_list() -> str:
     for module, names in named("numpy:").items():
         topics.setdefault(TOPICS.get(module, module.capitalize().replace("_", " ")), set()).update(names)
     topics["`np.linalg`"] = {name for names in named("numpy.linalg:").values() for name in names}
+    topics["`np.lib.stride_tricks`"] = {name for names in named("numpy.lib.stride_tricks:").values() for name in names}
     count = sum(map(len, topics.values()))
     parts = [words(names, topic) for topic, names in topics.items()]
     return f"{count} functions of NumPy:\n\n" + "\n\n".join(parts)
@@ -78,7 +83,9 @@ def methods_list() -> str:
 
 def modules_list() -> str:
     """The functions of `math`, `cmath` and so on."""
-    names = sorted({key.partition(":")[0] for key in TABLE} - {"numpy", "numpy.linalg", "builtins"})
+    names = sorted(
+        {key.partition(":")[0] for key in TABLE} - {"numpy", "numpy.linalg", "numpy.lib.stride_tricks", "builtins"}
+    )
     parts = []
     for module in names:
         if not module.startswith("ndarray"):

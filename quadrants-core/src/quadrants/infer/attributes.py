@@ -10,7 +10,7 @@ import numpy as np
 from quadrants.diagnostics import Code
 from quadrants.infer import texts
 from quadrants.infer.emitter import Emitter, describe, fail, suggestion
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Method, Num, Opt, Sequence_, Tup
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Method, Num, Opt, Sequence_, SliceValue, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
@@ -257,4 +257,10 @@ _NUMBER: dict[str, Callable[..., Abstract]] = {
     "T": lambda w, x: x,
 }
 
-_TABLES: dict[type, dict[str, Callable[..., Abstract]]] = {Arr: _ARRAY, Num: _NUMBER}
+_SLICE: dict[str, Callable[..., Abstract]] = {
+    "start": lambda w, x: x.start,
+    "stop": lambda w, x: x.stop,
+    "step": lambda w, x: x.step,
+}
+
+_TABLES: dict[type, dict[str, Callable[..., Abstract]]] = {Arr: _ARRAY, Num: _NUMBER, SliceValue: _SLICE}

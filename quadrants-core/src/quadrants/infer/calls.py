@@ -20,7 +20,19 @@ from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import convert, generalise
 from quadrants.infer.names import SELF
-from quadrants.infer.values import Abstract, Arr, Closure, Const, ListDisplay, Method, NewExc, Num, Sequence_, Tup, rebuild
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Closure,
+    Const,
+    ListDisplay,
+    Method,
+    NewExc,
+    Num,
+    Sequence_,
+    Tup,
+    rebuild,
+)
 from quadrants.ir import Value
 from quadrants.library import overloads, registry
 from quadrants.types.promotion import weak_version

@@ -16,7 +16,7 @@ from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, 
 from quadrants.ir import Value
 from quadrants.ir.core import Op, Region
 from quadrants.ir.ops import OPS
-from quadrants.types import BOOL, F64, I64, PYINT, ArrayType, Kind, Scalar
+from quadrants.types import BOOL, F64, I8, I64, PYINT, ArrayType, Kind, Scalar
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.promotion import promote, representable
 
@@ -116,6 +116,10 @@ def _body(w: Emitter, element_types: Sequence[Scalar], body: Body) -> tuple[Regi
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol y` where one is an array."""
     if symbol == "**" and isinstance(y, Const):
+        if (
+            isinstance(x, Arr) and x.array.dtype == BOOL and y.value == 2
+        ):  # NumPy takes the square, which has no loop for bool
+            return map_arrays(w, [x], lambda w, a: Num(I8, w.cast(a, I8)))
         return map_arrays(w, [x], lambda w, a: scalars.binary(w, symbol, a, y))
     if symbol in ("<", "<=", "==", "!=", ">", ">="):
         if isinstance(y, Const):
@@ -174,14 +178,14 @@ def _map_into(w: Emitter, target: Arr, inputs: list[Value], region: Region) -> N
     w.b.region.ops.append(Op(OPS["map_into"], [target.value, *inputs], [], {}, [region], w.b.loc))
 
 
-def check_same_kind(x: Arr, source: Scalar, symbol: str) -> None:
+def check_same_kind(x: Arr, source: Scalar, name: str, instead: str) -> None:
     """Refuse a result that NumPy's rule "same_kind" does not let into the array."""
     if not np.can_cast(dtype_of(source), dtype_of(x.array.dtype), "same_kind"):
         fail(
             Code.BAD_CONVERSION,
-            f"the result of {symbol}= has type {describe(source)} and cannot be stored in an array of {describe(x.array.dtype)}",
+            f"the result of {name} has type {describe(source)} and cannot be stored in an array of {describe(x.array.dtype)}",
             types=[("array", x.array)],
-            hint=f"Use an array of {describe(source)}, or write `a[...] = a {symbol} b` to convert.",
+            hint=f"Use an array of {describe(source)}, or write `{instead}` to convert.",
         )
 
 
@@ -201,7 +205,7 @@ def inplace_matmul(w: Emitter, x: Arr, y: Abstract) -> Arr:
             f"the result of @= is {describe(result)}, which the array cannot hold",
             types=[("array", x.array)],
         )
-    check_same_kind(x, result.array.dtype, "@")
+    check_same_kind(x, result.array.dtype, "@=", "a[...] = a @ b")
     assign_into(w, x, result)
     return x
 
@@ -225,7 +229,7 @@ def inplace(w: Emitter, symbol: str, x: Arr, y: Abstract) -> Arr:
     region, result = _body(w, element_types, body)
     source = scalar_type(result)
     assert source is not None
-    check_same_kind(x, source.machine, symbol)
+    check_same_kind(x, source.machine, f"{symbol}=", f"a[...] = a {symbol} b")
     with w.b.into(region):
         w.b.op("yield", w.cast(result, x.array.dtype))
     _map_into(w, x, inputs, region)

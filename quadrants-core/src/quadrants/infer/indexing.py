@@ -5,7 +5,11 @@ A view is pure arithmetic on dims and strides (`view` in QIR); the layout of its
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
+from types import MappingProxyType
+
+import numpy as np
 
 from quadrants._frozen import record
 from quadrants.diagnostics import Code
@@ -16,6 +20,18 @@ from quadrants.infer.merge import Number
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, SliceValue, Tup
 from quadrants.ir import Value
 from quadrants.types import BOOL, I64, ArrayType, Scalar
+
+
+#: The classes of NumPy's objects that are made to be indexed -> the library's function of the index.
+GRIDS: Mapping[type, str] = MappingProxyType(
+    {
+        type(np.mgrid): "grids:mgrid",
+        type(np.ogrid): "grids:ogrid",
+        type(np.r_): "grids:r_",
+        type(np.c_): "grids:c_",
+        type(np.s_): "grids:itself",
+    }
+)
 
 
 def index_items(index: Abstract) -> tuple[Abstract, ...]:

@@ -199,6 +199,8 @@ class InstructionWalk(ScopeWalk):
             return sequences.item(self, base, checked)
         if isinstance(base, Sequence_) and base.kind == "flat":
             return sequences.get_flat(self, base, index)
+        if isinstance(base, Const) and type(base.value) in indexing.GRIDS:
+            return self.call_library(indexing.GRIDS[type(base.value)], index)
         if isinstance(base, Const) and isinstance(index, Const) and not isinstance(base.value, str):
             return self._constant_item(base.value, index.value)
         if texts.is_text(base) or texts.is_foreign(base):

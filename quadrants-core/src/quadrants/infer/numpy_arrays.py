@@ -139,9 +139,9 @@ def _clip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     result = bound["a"]
     low = bound["a_min"] if given(bound["a_min"]) else bound["min"]
     high = bound["a_max"] if given(bound["a_max"]) else bound["max"]
-    for bound, function in ((low, np.maximum), (high, np.minimum)):
-        if given(bound):
-            result = w.call_value(Const(function), [result, bound], {})  # type: ignore[attr-defined]
+    for limit, function in ((low, np.maximum), (high, np.minimum)):
+        if given(limit):
+            result = w.call_value(Const(function), [result, limit], {})  # type: ignore[attr-defined]
     out = bound["out"]
     if isinstance(out, Arr):
         elementwise.assign_into(w, out, result)
@@ -155,23 +155,24 @@ def _as_function(method: ArrayMethod, name: str) -> Builtin:
             if "a" not in keywords:
                 fail(Code.BAD_ARGUMENTS, f"np.{name}() missing required argument 'a'")
             args = (keywords.pop("a"),)
-        value = w.unwrap(args[0])
-        if not isinstance(value, Arr):
-            array = w.call_library("creation:array", value)
-            assert isinstance(array, Arr)
-            value = array
-        return method(w, value, args[1:], keywords)
+        return method(w, _operand(w, args[0]), args[1:], keywords)
 
     return call
 
 
+def _operand(w: Emitter, value: Abstract) -> Arr:
+    """An argument as an array."""
+    value = w.unwrap(value)
+    if isinstance(value, Sequence_) and value.kind == "flat":
+        return sequences.flat_array(w, value)
+    array = value if isinstance(value, Arr) else w.call_library("creation:array", value)
+    assert isinstance(array, Arr)
+    return array
+
+
 def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     bound = arguments("broadcast_to", ("array", "shape", "subok"), args, keywords, 2)
-    value = w.unwrap(bound["array"])
-    if not isinstance(value, Arr):
-        made = w.call_library("creation:array", value)
-        assert isinstance(made, Arr)
-        value = made
+    value = _operand(w, bound["array"])
     dims = shape_of(w, bound["shape"])
     for dim in dims:
         text = "all elements of broadcast shape must be non-negative"
@@ -195,6 +196,12 @@ def _ndindex(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Sequence_("ndindex", tuple(Num(I64, value) for value in shape_of(w, shape)))
 
 
+def _einsum(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    from quadrants.infer import einsum  # few programs need it
+
+    return einsum.call(w, args, keywords)
+
+
 def _walker(kind: str) -> Builtin:
     """`np.ndenumerate(a)` and `np.nditer(a)`."""
 
@@ -205,11 +212,7 @@ def _walker(kind: str) -> Builtin:
                 f"np.{kind} takes one array in compiled code, without flags",
                 hint="Walk several arrays with np.ndindex, and write through the index.",
             )
-        value = w.unwrap(args[0])
-        if not isinstance(value, Arr):
-            made = w.call_library("creation:array", value)
-            assert isinstance(made, Arr)
-            value = made
+        value = _operand(w, args[0])
         if kind == "nditer" and value.array.layout == "F":  # it goes in the order of memory
             value = attributes.transposed(w, value, tuple(reversed(range(value.array.ndim))))
         if kind == "nditer" and value.array.layout == "A" and value.array.ndim > 1:
@@ -293,6 +296,9 @@ NUMPY: Mapping[object, Builtin] = MappingProxyType(
         np.transpose: _as_function(_transpose, "transpose"),
         np.clip: _clip,
         np.broadcast_to: _broadcast_to,
+        np.einsum: _einsum,
+        np.matrix_transpose: lambda w, args, keywords: attributes.get_attr(w, _operand(w, args[0]), "mT"),
+        np.linalg.matrix_transpose: lambda w, args, keywords: attributes.get_attr(w, _operand(w, args[0]), "mT"),
         np.ndindex: _ndindex,
         np.ndenumerate: _walker("ndenumerate"),
         np.nditer: _walker("nditer"),

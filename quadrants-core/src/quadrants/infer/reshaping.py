@@ -150,12 +150,11 @@ def item(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
         w.check(one, ValueError, "can only convert an array of size 1 to a Python scalar")
         args = (Const(0),) * value.array.ndim
     elif len(args) == 1 and value.array.ndim != 1:
-        index = w.call_library("reshaping:flat_place", Num(PYINT, w.integer(args[0])), attributes.get_attr(w, value, "shape"))
+        index = w.call_library(
+            "reshaping:flat_place", Num(PYINT, w.integer(args[0])), attributes.get_attr(w, value, "shape")
+        )
         assert isinstance(index, Tup)
         args = index.items
-    elif len(args) == 1:
-        index = w.call_library("reshaping:checked_place", Num(PYINT, w.integer(args[0])), attributes.get_attr(w, value, "size"))
-        args = (index,)
     if len(args) != value.array.ndim:
         fail(Code.BAD_INDEX, "incorrect number of indices for array")
     element = indexing.load(w, value, [w.integer(arg) for arg in args])
@@ -172,7 +171,7 @@ def view(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     layout = value.array.layout
     if new != old:
         if not dims:
-            fail(Code.BAD_DTYPE, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
+            w.fails(ValueError, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
         _resize_last(w, dims, strides, old, new)
         layout = "C" if layout == "C" or len(dims) == 1 else "A"
     array = ArrayType(dtype, value.array.ndim, layout, value.array.readonly)
@@ -188,7 +187,10 @@ def _resize_last(w: Emitter, dims: list[Value], strides: list[Value], old: int, 
     size = v("mul", dims[-1], w.b.i64(old))
     if new > old:
         whole = v("cmp", v("mod", size, w.b.i64(new)), w.b.i64(0), pred="eq")
-        text = "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of the array."
+        text = (
+            "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the last axis of "
+            "the array."
+        )
         w.check(whole, ValueError, text)
     dims[-1] = v("floordiv", size, w.b.i64(new))
     strides[-1] = w.b.i64(new)

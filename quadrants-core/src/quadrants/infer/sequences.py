@@ -356,9 +356,7 @@ def _index_nest(
         _body(w, node, item)
         return
     bounds = (w.b.i64(0), w.integer(dims[0], "a dimension"), w.b.i64(1))
-    w.counted_loop(
-        node, len(done), bounds, lambda i: _index_nest(w, node, value, dims[1:], (*done, Num(PYINT, i)))
-    )
+    w.counted_loop(node, len(done), bounds, lambda i: _index_nest(w, node, value, dims[1:], (*done, Num(PYINT, i))))
 
 
 def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstract, ...]:

@@ -312,6 +312,29 @@ def cumprod(a, axis=None, dtype=None, out=None):
     return deliver(accumulate(multiply, a, axis, sum_dtype(a, dtype)), out)
 
 
+def cumulative(pick, start, x, axis, dtype, out, include_initial):
+    a = as_array(x)
+    if axis is None:
+        if a.ndim != 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        front = 0
+    else:
+        front = checked_axis(axis, a.ndim)
+    result = accumulate(pick, a, front, sum_dtype(a, dtype))
+    if include_initial:
+        first = np.full(a.shape[:front] + (1,) + a.shape[front + 1 :], result.dtype.type(start))
+        return deliver(np.concatenate((first, result), front), out)
+    return deliver(result, out)
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(add, 0, x, axis, dtype, out, include_initial)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(multiply, 1, x, axis, dtype, out, include_initial)
+
+
 def accumulate(pick, a, axis, dtype):
     """Running results of `pick` along the axis, or over all elements in C order."""
     if not raw.known(axis):

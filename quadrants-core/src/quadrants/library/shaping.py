@@ -521,3 +521,40 @@ def grids(xi, shape, swap, k):
     axis = 1 - k if swap and k < 2 else k
     wide = line.reshape(ones_tuple(axis) + (line.shape[0],) + ones_tuple(len(shape) - 1 - axis))
     return (np.broadcast_to(wide, shape).copy(),) + grids(xi, shape, swap, k + 1)
+
+
+def resize(a, new_shape):
+    """An array of another size, filled with the elements again and again."""
+    source = as_array(a).reshape(-1)
+    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    out = np.zeros(shape, source.dtype)
+    target = out.reshape(-1)
+    if source.shape[0] > 0:
+        for i in range(target.shape[0]):
+            target[i] = source[i % source.shape[0]]
+    return out
+
+
+def block(arrays):
+    """An array put together from rows of arrays."""
+    if isinstance(arrays, (tuple, list)):
+        return block_of(arrays, depth_of(arrays))
+    return as_array(arrays)
+
+
+def depth_of(arrays):
+    if isinstance(arrays, (tuple, list)):
+        return 1 + depth_of(arrays[0])
+    return 0
+
+
+def block_of(arrays, depth):
+    if isinstance(arrays, (tuple, list)):
+        return joined(all_at_least(blocks_of(arrays, depth - 1), depth), -depth, None)
+    return as_array(arrays)
+
+
+def blocks_of(arrays, depth):
+    if len(arrays) == 0:
+        return ()
+    return (block_of(arrays[0], depth),) + blocks_of(arrays[1:], depth)

@@ -6,7 +6,7 @@ import numpy as np
 
 from quadrants.library.searching import place
 from quadrants.library.shaping import concatenate, full_slices, leading
-from quadrants.library.support import as_array, checked_axis, deliver, drop
+from quadrants.library.support import as_array, checked_axis, deliver, drop, iota
 
 
 def array_split(ary, indices_or_sections, axis=0):
@@ -232,9 +232,14 @@ def ravelled(index, dims, so_far):
 
 def copyto(dst, src, casting="same_kind", where=True):
     """Writes `src`, broadcast, into `dst` (where the mask is true)."""
-    if isinstance(where, np.ndarray):
+    if isinstance(src, np.ndarray) and not np.can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from dtype('{src.dtype.name}') to dtype('{dst.dtype.name}') "
+            f"according to the rule '{casting}'"
+        )
+    if isinstance(where, (np.ndarray, tuple, list)):
         source = np.broadcast_to(as_array(src), dst.shape)
-        mask = np.broadcast_to(where, dst.shape)
+        mask = np.broadcast_to(as_array(where), dst.shape)
         for index in np.ndindex(dst.shape):
             if mask[index]:
                 dst[index] = source[index]
@@ -351,3 +356,73 @@ def repeated_item(x, count):
     if count == 0:
         return ()
     return (x,) + repeated_item(x, count - 1)
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Writes values at the places that an index array names along an axis."""
+    if axis is None:
+        put_lines(arr.reshape(-1), as_array(indices).reshape(-1), as_array(values))
+    else:
+        front = checked_axis(axis, arr.ndim)
+        places = as_array(indices)
+        order = drop(iota(arr.ndim), front) + (front,)
+        source = np.broadcast_to(as_array(values), places.shape)
+        put_lines(arr.transpose(order), places.transpose(order), source.transpose(order))
+
+
+def put_lines(a, places, values):
+    wide = np.broadcast_to(places, a.shape[:-1] + places.shape[-1:])
+    source = np.broadcast_to(values, wide.shape)
+    for at in np.ndindex(wide.shape):
+        a[at[:-1] + (int(wide[at]),)] = source[at]
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """For each element the choice that it counts."""
+    places = as_array(a)
+    n = len(choices)
+    for at in np.ndindex(places.shape):
+        if mode == "raise" and (places[at] < 0 or places[at] >= n):
+            raise ValueError("invalid entry in choice array")
+    if mode == "wrap":
+        places = places % n
+    elif mode == "clip":
+        places = np.clip(places, 0, n - 1)
+    return deliver(chosen_from(places, choices, 0), out)
+
+
+def chosen_from(places, choices, k):
+    if k == len(choices) - 1:
+        return choices[k] + places * 0
+    return np.where(places == k, choices[k], chosen_from(places, choices, k + 1))
+
+
+def piecewise(x, condlist, funclist):
+    """Values or functions where conditions hold; one more than conditions for the rest."""
+    a = as_array(x)
+    out = np.zeros(a.shape, a.dtype)
+    conditions = condlist if isinstance(condlist, (tuple, list)) else (condlist,)
+    if len(funclist) != len(conditions) and len(funclist) != len(conditions) + 1:
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected"
+        )
+    rest = np.ones(a.shape, np.bool_)
+    for condition in conditions:
+        rest &= ~condition
+    if len(funclist) > len(conditions):
+        put_piece(out, a, rest, funclist[len(conditions)])
+    put_pieces(out, a, conditions, funclist)
+    return out
+
+
+def put_pieces(out, a, conditions, functions):
+    if len(conditions) > 0:
+        put_piece(out, a, conditions[0], functions[0])
+        put_pieces(out, a, conditions[1:], functions[1:])
+
+
+def put_piece(out, a, where, function):
+    if callable(function):
+        out[where] = function(a[where])
+    else:
+        out[where] = function
