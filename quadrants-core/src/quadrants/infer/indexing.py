@@ -21,7 +21,6 @@ from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Slice
 from quadrants.ir import Value
 from quadrants.types import BOOL, I64, ArrayType, Scalar
 
-
 #: The classes of NumPy's objects that are made to be indexed -> the library's function of the index.
 GRIDS: Mapping[type, str] = MappingProxyType(
     {
