@@ -14,9 +14,10 @@ from pathlib import Path
 from quadrants.api.settings import OPTIONS
 from quadrants.infer import attributes, builtins, numpy_arrays, ufuncs
 from quadrants.library.registry import TABLE
+from quadrants.simt.names import FUNCTIONS, VALUES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = ("language.md", "arrays.md")
+PAGES = ("language.md", "arrays.md", "kernels.md")
 _LIST = re.compile(r"<!-- (?P<name>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 #: Modules of the library -> what their functions are about.
@@ -106,6 +107,12 @@ def options_list() -> str:
     return f"| option of `@qd.njit` | |\n|---|---|\n{rows}"
 
 
+def kernel_names() -> str:
+    """The names of the explicit language."""
+    rows = [f"| `ns.{path}` | {text} |" for path, text in {**VALUES, **FUNCTIONS}.items()]
+    return "\n".join(["| name | |", "|---|---|", *rows])
+
+
 LISTS: dict[str, Callable[[], str]] = {
     "builtins": builtins_list,
     "modules": modules_list,
@@ -113,6 +120,7 @@ LISTS: dict[str, Callable[[], str]] = {
     "numpy": numpy_list,
     "methods": methods_list,
     "attributes": lambda: words(attributes._ARRAY),
+    "kernel_names": kernel_names,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types as pytypes
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -82,6 +83,8 @@ def _has_method(value: Abstract, name: str) -> bool:
 
 
 def _constant_attr(w: Emitter, owner: object, name: str) -> Abstract:
+    if hasattr(type(owner), "__quadrants_device__"):
+        return w.device_attribute(owner, name)  # type: ignore[attr-defined]
     try:
         found = getattr(owner, name)
     except AttributeError as error:
@@ -179,7 +182,7 @@ def transposed(w: Emitter, value: Arr, axes: tuple[int, ...]) -> Arr:
         layout = {"C": "F", "F": "C", "A": "A"}[layout]
     else:
         layout = "A"
-    array = ArrayType(value.array.dtype, value.array.ndim, layout, value.array.readonly)
+    array = replace(value.array, layout=layout)
     operands = [*(shape[a] for a in axes), *(steps[a] for a in axes)]
     return Arr(array, w.b.value("view", value.value, w.b.i64(0), *operands, type=array))
 
@@ -195,7 +198,7 @@ def strided_view(w: Emitter, value: Arr, dims: list[Value], step: Value, layout:
     for dim in reversed(dims):
         strides.insert(0, step)
         step = w.b.value("mul", step, dim)
-    array = ArrayType(value.array.dtype, len(dims), layout if dims else "C", value.array.readonly)
+    array = replace(value.array, ndim=len(dims), layout=layout if dims else "C")
     return Arr(array, w.b.value("view", value.value, w.b.i64(0), *dims, *strides, type=array))
 
 
@@ -206,7 +209,7 @@ def _part(name: str) -> Callable[[Emitter, Arr], Abstract]:
             if name == "real":
                 return value
             return w.call_library("creation:zeros_like", value)
-        array = ArrayType(dtype.part, value.array.ndim, "A", value.array.readonly)
+        array = replace(value.array, dtype=dtype.part, layout="A")
         offset = w.b.i64(0 if name == "real" else dtype.part.itemsize)
         return Arr(array, w.b.value("view", value.value, offset, *dims(w, value), *strides(w, value), type=array))
 

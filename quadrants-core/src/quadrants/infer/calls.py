@@ -65,11 +65,13 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
 
 
 def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    if hasattr(type(target), "__quadrants_device__"):
+        return _call_device(w, target, args, keywords)
     given = overloads.find(target)
     if given is not None:
         w.engine.depend(Dependency(vars(overloads), given[0], None, given[1]))
         return call_python(w, given[1], args, keywords)
-    known = _known(target)
+    known = (_kernel_math(target) if w.options.kernel else None) or _known(target)
     if known is not None:
         return known(w, args, dict(keywords))
     if isinstance(target, type):
@@ -147,6 +149,21 @@ def _numpy_function(target: object) -> Builtin | None:
     from quadrants.infer.ufuncs import UFUNCS
 
     return UFUNCS.get(target) or NUMPY.get(target)
+
+
+def _kernel_math(target: object) -> Builtin | None:
+    from quadrants.infer import kernelmath
+
+    return kernelmath.find(target)
+
+
+def _call_device(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    """A function of the explicit language."""
+    from quadrants.infer import device
+    from quadrants.simt.names import Name
+
+    assert isinstance(target, Name)
+    return device.call(w, target, args, keywords)
 
 
 def _array_method(name: str) -> Callable[..., Abstract] | None:

@@ -6,6 +6,8 @@ else a nest of loops over views that have all axes.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from quadrants._frozen import frozen
@@ -16,7 +18,6 @@ from quadrants.infer.elementwise import assign_into
 from quadrants.infer.emitter import Emitter, fail
 from quadrants.infer.values import Abstract, Arr, Const, Tup
 from quadrants.ir import Value
-from quadrants.types import ArrayType
 from quadrants.types.dtypes import dtype_of
 
 #: Names of the axes that an ellipsis stands for, the last first.
@@ -99,7 +100,7 @@ def _spread(w: Emitter, operand: Arr, letters: str, axes: str, sizes: dict[str, 
                 repeated = v("cmp", dim, one, pred="eq")
                 total = v("add", total, v("select", repeated, zero, stride))
         steps.append(total)
-    array = ArrayType(operand.array.dtype, len(axes), "A" if axes else "C", operand.array.readonly)
+    array = replace(operand.array, ndim=len(axes), layout="A" if axes else "C")
     operands = [*(sizes[axis] for axis in axes), *steps]
     return Arr(array, v("view", operand.value, zero, *operands, type=array))
 

@@ -6,6 +6,7 @@ The body of a map is made by the same functions that serve numbers, with the ope
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -170,7 +171,7 @@ def _without_leading(w: Emitter, value: Arr, target: Arr) -> Arr:
         text = f"could not broadcast input array of rank {value.array.ndim} into rank {target.array.ndim}"
         w.check(v("cmp", dim, w.b.i64(1), pred="eq"), ValueError, text)
     layout = "C" if value.array.layout == "C" or target.array.ndim == 0 else "A"
-    array = ArrayType(value.array.dtype, target.array.ndim, layout, value.array.readonly)
+    array = replace(value.array, ndim=target.array.ndim, layout=layout)
     return Arr(array, v("view", value.value, w.b.i64(0), *dims[extra:], *strides[extra:], type=array))
 
 

@@ -343,6 +343,17 @@ class InstructionWalk(ScopeWalk):
         """Call any value."""
         return calls.call(self, callee, tuple(args), keywords)
 
+    def device_value(self, name: object) -> Abstract:
+        from quadrants.infer import device  # its tables are loaded by the first kernel
+
+        return device.value_of(self, name)
+
+    def device_attribute(self, owner: object, name: str) -> Abstract:
+        """An attribute of a name of the explicit language."""
+        from quadrants.infer import device
+
+        return device.attribute(self, owner, name)
+
     def call_library(self, target: str, *args: Abstract, **kwargs: Abstract) -> Abstract:
         return calls.call_library(self, target, args, kwargs)
 

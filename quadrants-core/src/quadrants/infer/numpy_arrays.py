@@ -6,6 +6,7 @@ Everything else that NumPy has is in `quadrants.library`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -16,7 +17,7 @@ from quadrants.infer.allocation import Args, Keywords, allocate, arguments, copy
 from quadrants.infer.builtins import Builtin
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Sequence_, Tup
-from quadrants.types import F64, I64, ArrayType
+from quadrants.types import F64, I64
 from quadrants.types.dtypes import dtype_of
 
 
@@ -187,7 +188,7 @@ def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         fits = v("or", one, v("cmp", own, wanted, pred="eq"))
         w.check(fits, ValueError, "operands could not be broadcast together with the requested shape")
         strides.append(v("select", one, w.b.i64(0), v("stride", value.value, axis=axis)))
-    array = ArrayType(value.array.dtype, len(dims), "A", True)
+    array = replace(value.array, ndim=len(dims), layout="A", readonly=True)
     return Arr(array, v("view", value.value, w.b.i64(0), *dims, *strides, type=array))
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from quadrants.infer.emitter import Emitter, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
-from quadrants.types import F64, I64, PYFLOAT, PYINT, ArrayType, Scalar
+from quadrants.types import F64, I64, PYFLOAT, PYINT, Scalar
 
 Args = tuple[Abstract, ...]
 Keywords = dict[str, Abstract]
@@ -58,7 +59,7 @@ def _strided(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     array, shape, strides = args
     assert isinstance(array, Arr) and isinstance(shape, Tup) and isinstance(strides, Tup)
     dims = [w.integer(item) for item in shape.items]
-    type_ = ArrayType(array.array.dtype, len(dims), "A" if dims else "C", array.array.readonly)
+    type_ = replace(array.array, ndim=len(dims), layout="A" if dims else "C")
     steps = [w.integer(item) for item in strides.items]
     return Arr(type_, w.b.value("view", array.value, w.b.i64(0), *dims, *steps, type=type_))
 

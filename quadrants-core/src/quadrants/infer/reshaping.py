@@ -6,13 +6,15 @@ arrays the strides decide at run time (`library.reshaping`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, convert, indexing, sequences
 from quadrants.infer.allocation import Args, Keywords, arguments, copy, given
 from quadrants.infer.emitter import Emitter, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Text, Tup
 from quadrants.ir import Value
-from quadrants.types import PYINT, ArrayType, FormatHole, FormatType
+from quadrants.types import PYINT, FormatHole, FormatType
 from quadrants.types.promotion import weak_version
 
 #: The message about a shape of more dimensions does not say it.
@@ -174,7 +176,7 @@ def view(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
             w.fails(ValueError, "Changing the dtype of a 0d array is only supported if the itemsize is unchanged")
         _resize_last(w, dims, strides, old, new)
         layout = "C" if layout == "C" or len(dims) == 1 else "A"
-    array = ArrayType(dtype, value.array.ndim, layout, value.array.readonly)
+    array = replace(value.array, dtype=dtype, layout=layout)
     return Arr(array, w.b.value("view", value.value, w.b.i64(0), *dims, *strides, type=array))
 
 

@@ -18,7 +18,7 @@ from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Tup
 from quadrants.ir import Value
 from quadrants.types import BOOL, F16, F32, F64, I8, I32, U8, Scalar
-from quadrants.types.promotion import promote
+from quadrants.types.promotion import kernel_rules, promote, quotient_of_integers
 
 Body = Callable[..., Abstract]
 
@@ -33,6 +33,8 @@ def float_of(scalar: Scalar) -> Scalar:
     """The type in which NumPy computes sqrt, sin, ... of the scalar: small integers give float16 and float32."""
     if scalar.is_float or scalar.is_complex:
         return scalar.machine
+    if kernel_rules():
+        return quotient_of_integers()
     if scalar.is_bool or scalar.bits == 8:
         return F16
     return F32 if scalar.bits == 16 else F64
