@@ -44,6 +44,7 @@ class Options:
         parallel: whether independent loops may run in parallel. Accepted; loops run serially at present.
         debug: exact state at errors, and overflow of integers raises.
         inline: "auto", "always" or "never".
+        simd: whether loops compute several elements at once.
         cache: whether the code is kept on disk. Not part of what the code means, so not of its key.
         numerics: what arithmetic means.
     """
@@ -54,6 +55,7 @@ class Options:
     parallel: bool = False
     debug: bool = False
     inline: str = "auto"
+    simd: bool = True
     cache: bool = True
     numerics: Numerics = Numerics()
 

@@ -78,14 +78,15 @@ def run(request: Request) -> FrontEnd:
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
     target = host_target()
+    vector_bits = target.vector_bits if options.simd else 0
     pass_options = PassOptions(
         bounds_checks=options.boundscheck,
-        vector_bits=target.vector_bits,
+        vector_bits=vector_bits,
         vector_functions=frozenset(vectormath.ENABLED),
     )
     decisions = pipeline.run(typed.module, pass_options)
     nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
-    lower_options = LowerOptions(target.native_f16, holds_gil=not nogil, vector_bits=target.vector_bits)
+    lower_options = LowerOptions(target.native_f16, holds_gil=not nogil, vector_bits=vector_bits, simd=options.simd)
     lowered = lower_module(typed.module, lower_options)
     numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}
     named = [_ref(dependency, dependency.place in numbers) for dependency in typed.dependencies]

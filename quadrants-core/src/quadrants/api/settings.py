@@ -29,6 +29,7 @@ OPTIONS: dict[str, str] = {
     "inline": '"auto", "never" or "always"',
     "nogil": "release the global lock while compiled code runs",
     "nopython": "accepted; there is no other mode",
+    "simd": "let loops compute several elements at once in SIMD registers (default: True); False is for comparisons",
     "parallel": "accepted; loops run serially in this version",
 }
 
@@ -97,6 +98,7 @@ _PARSERS: dict[str, Callable[[Any], dict[str, Any]]] = {
     "inline": _choice("inline", "inline", _INLINE),
     "nogil": _flag("nogil"),
     "nopython": _nopython,
+    "simd": _flag("simd"),
     "parallel": _parallel,
 }
 

@@ -77,10 +77,7 @@ class Capabilities:
     max_grid: tuple[int, int, int] = (1, 1, 1)
     recursion: bool = False
     grid_sync: bool = False
-    host_memory: bool = False  # reads and writes arrays of the host in place, by strides in bytes; else elements
-    lacks: tuple[
-        tuple[str, str], ...
-    ] = ()  # names of the explicit language that it has not, each with what to use instead
+    strides_in_bytes: bool = False  # of arrays in the argument block: else in elements
     host_code: bool = False  # compiles functions that the interpreter calls directly
 
     def supports_atomic(self, operation: str, dtype: str) -> bool:

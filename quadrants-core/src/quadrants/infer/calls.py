@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, sequences, texts
+from quadrants.infer import attributes, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
@@ -20,19 +20,7 @@ from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import convert, generalise
 from quadrants.infer.names import SELF
-from quadrants.infer.values import (
-    Abstract,
-    Arr,
-    Closure,
-    Const,
-    ListDisplay,
-    Method,
-    NewExc,
-    Num,
-    Sequence_,
-    Tup,
-    rebuild,
-)
+from quadrants.infer.values import Abstract, Arr, Closure, Const, Method, NewExc, Num, Tup, rebuild
 from quadrants.ir import Value
 from quadrants.library import overloads, registry
 from quadrants.types.promotion import weak_version
@@ -65,13 +53,11 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
 
 
 def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
-    if hasattr(type(target), "__quadrants_device__"):
-        return _call_device(w, target, args, keywords)
     given = overloads.find(target)
     if given is not None:
         w.engine.depend(Dependency(vars(overloads), given[0], None, given[1]))
         return call_python(w, given[1], args, keywords)
-    known = (_kernel_math(target) if w.options.kernel else None) or _known(target)
+    known = _known(target)
     if known is not None:
         return known(w, args, dict(keywords))
     if isinstance(target, type):
@@ -82,7 +68,7 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     key = registry.key_of(target) if callable(target) else None  # type: ignore[arg-type]
     implementation = registry.lookup(key) if key is not None else None
     if implementation is not None:
-        return _call_implementation(w, implementation, args, keywords)
+        return call_python(w, implementation, args, keywords)
     function = python_function(target)
     if function is not None:
         raw = _raw(function)
@@ -90,23 +76,6 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     if isinstance(target, pytypes.MethodType) and python_function(target.__func__) is not None:
         return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
     _refuse_call(target)
-
-
-def _call_implementation(
-    w: InstructionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords
-) -> Abstract:
-    """Call the library's function for one of NumPy's or Python's, to which a list means what a tuple means."""
-    return call_python(w, function, tuple(_plain(w, a) for a in args), {k: _plain(w, v) for k, v in keywords.items()})
-
-
-def _plain(w: InstructionWalk, value: Abstract) -> Abstract:
-    if isinstance(value, (Tup, ListDisplay)) and not (isinstance(value, Tup) and value.named):
-        return Tup(tuple(_plain(w, item) for item in value.items))
-    if isinstance(value, Sequence_) and value.kind == "flat":
-        return sequences.flat_array(w, value)
-    if isinstance(value, Sequence_) and value.kind == "range":
-        return call_library(w, "creation:arange", value.parts, {})
-    return value
 
 
 def _refuse_call(target: object) -> NoReturn:
@@ -149,21 +118,6 @@ def _numpy_function(target: object) -> Builtin | None:
     from quadrants.infer.ufuncs import UFUNCS
 
     return UFUNCS.get(target) or NUMPY.get(target)
-
-
-def _kernel_math(target: object) -> Builtin | None:
-    from quadrants.infer import kernelmath
-
-    return kernelmath.find(target)
-
-
-def _call_device(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
-    """A function of the explicit language."""
-    from quadrants.infer import device
-    from quadrants.simt.names import Name
-
-    assert isinstance(target, Name)
-    return device.call(w, target, args, keywords)
 
 
 def _array_method(name: str) -> Callable[..., Abstract] | None:
@@ -239,7 +193,7 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
             return known(w, owner, args, dict(keywords))
         implementation = registry.lookup(f"ndarray.{name}")
         if implementation is not None:
-            return _call_implementation(w, implementation, (owner, *args), keywords)
+            return call_python(w, implementation, (owner, *args), keywords)
     handler = _METHODS.get((type(owner), name))
     if handler is not None:
         return handler(w, owner, args, keywords)

@@ -137,9 +137,9 @@ def _join_numbers(a: Type, b: Type) -> Type:
 
 
 def _join_arrays(a: ArrayType, b: ArrayType) -> Type:
-    if a.dtype != b.dtype or a.ndim != b.ndim or a.space != b.space:
+    if a.dtype != b.dtype or a.ndim != b.ndim:
         return _conflict(a, b)
-    return replace(a, layout=a.layout if a.layout == b.layout else "A", readonly=a.readonly or b.readonly)
+    return ArrayType(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", a.readonly or b.readonly)
 
 
 def _join_items(a: TupleType, b: TupleType) -> Type:

@@ -55,9 +55,7 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
 def inplace(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol= y`: arrays are updated in place, everything else is `x symbol y`."""
     x, y = w.unwrap(x), w.unwrap(y)
-    if isinstance(x, Arr) and symbol == "@":
-        return elementwise.inplace_matmul(w, x, _as_array(w, y))
-    if isinstance(x, Arr):
+    if isinstance(x, Arr) and symbol != "@":
         return elementwise.inplace(w, symbol, x, _as_array(w, y))
     return special.inplace(w, symbol, x, y) or binary(w, symbol, x, y)
 

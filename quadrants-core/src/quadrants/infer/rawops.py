@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from quadrants.infer.emitter import Emitter, scalar_type
@@ -55,15 +54,6 @@ def _store(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Const(None)
 
 
-def _strided(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
-    array, shape, strides = args
-    assert isinstance(array, Arr) and isinstance(shape, Tup) and isinstance(strides, Tup)
-    dims = [w.integer(item) for item in shape.items]
-    type_ = replace(array.array, ndim=len(dims), layout="A" if dims else "C")
-    steps = [w.integer(item) for item in strides.items]
-    return Arr(type_, w.b.value("view", array.value, w.b.i64(0), *dims, *steps, type=type_))
-
-
 def _is_known(value: Abstract) -> bool:
     """Whether a value is a constant, or a tuple of constants."""
     return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
@@ -83,6 +73,5 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.strict: lambda w, args, keywords: Const(w.options.fp == "strict"),
         raw.load: _load,
         raw.store: _store,
-        raw.strided: _strided,
     }
 )

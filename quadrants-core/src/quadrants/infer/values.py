@@ -263,9 +263,7 @@ class SequenceType(Type):
 
 @frozen(eq=False)
 class Sequence_(Abstract):
-    """A range (start, stop, step), enumerate (iterable, start), zip (iterables), reversed (iterable), ndindex (dims), or flat,
-    ndenumerate, nditer (array).
-    """
+    """A range (start, stop, step), enumerate (iterable, start), zip (iterables), reversed (iterable) or ndindex (dims)."""
 
     kind: str
     parts: tuple[Abstract, ...]

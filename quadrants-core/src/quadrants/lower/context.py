@@ -24,11 +24,13 @@ class LowerOptions:
         native_f16: whether the target converts between half and float by an instruction (else by code of ours).
         holds_gil: whether the function runs with the GIL held, so that `poll` may ask the interpreter.
         vector_bits: the size of the target's largest vector registers; 0: loops call elementary functions one element at a time.
+        simd: whether LLVM may vectorise.
     """
 
     native_f16: bool = True
     holds_gil: bool = True
     vector_bits: int = 0
+    simd: bool = True
 
 
 @cache

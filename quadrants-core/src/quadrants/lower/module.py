@@ -84,8 +84,9 @@ def _inline(function: Function, calls: int | None = None) -> str:
     return "always" if not _has_more(function, _LARGE if calls == 1 else _TINY) else ""
 
 
-def _attributes(function: Function, calls: int | None = None) -> str:
-    return _INLINE.get(_inline(function, calls), "") + " nounwind"
+def _attributes(context: ModuleContext, function: Function, calls: int | None = None) -> str:
+    simd = "" if context.options.simd else " noimplicitfloat"  # LLVM's vectorisers leave such functions alone
+    return _INLINE.get(_inline(function, calls), "") + " nounwind" + simd
 
 
 def _has_loop(region: Region) -> bool:
@@ -126,7 +127,9 @@ def _function(context: ModuleContext, function: Function, name: str, calls: int)
     names = _names(function, context)
     _body(e, function, names)
     text = result_text(function.result_types, raising)
-    header = f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(function, calls)}"
+    header = (
+        f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(context, function, calls)}"
+    )
     return _finish(e, header, text)
 
 
@@ -144,11 +147,11 @@ def _store_results(e: FunctionEmitter, results: tuple[str, ...], outs: list[Text
     e.line("ret i32 0")
 
 
-def _entry_header(function: Function, names: list[Parts], outs: list[Text]) -> str:
+def _entry_header(context: ModuleContext, function: Function, names: list[Parts], outs: list[Text]) -> str:
     """Not to be inlined, it may be in another module than what calls it."""
     params = ", ".join((param_list(function, names), *(f"ptr noalias noundef {out}" for out in outs)))
     linkage = "hidden" if _inline(function) == "never" else "internal"
-    return f"define {linkage} i32 {symbol(function.name)}({params}){_attributes(function)}"
+    return f"define {linkage} i32 {symbol(function.name)}({params}){_attributes(context, function)}"
 
 
 def _entry(context: ModuleContext, function: Function) -> str:
@@ -158,7 +161,7 @@ def _entry(context: ModuleContext, function: Function) -> str:
     results, outs = _outs(function)
     e.return_values = lambda parts: _store_results(e, results, outs, tuple(parts))
     _body(e, function, names)
-    return _finish(e, _entry_header(function, names, outs), "i32")
+    return _finish(e, _entry_header(context, function, names, outs), "i32")
 
 
 def _entry_wrapper(context: ModuleContext, function: Function) -> str:
@@ -182,4 +185,4 @@ def _entry_wrapper(context: ModuleContext, function: Function) -> str:
             e.line(f"ret i32 {parts[0]}")
         parts = parts[1:]
     _store_results(e, results, outs, tuple(parts))
-    return _finish(e, _entry_header(function, names, outs), "i32")
+    return _finish(e, _entry_header(context, function, names, outs), "i32")

@@ -45,35 +45,6 @@ PASSES: tuple[FunctionPass, ...] = (
 )
 
 
-#: What kernels go through before the passes of their device: nothing that copies code.
-DEVICE_PASSES: tuple[FunctionPass, ...] = (
-    simplify.run,
-    expand_maps.run,
-    if_convert.run,
-    simplify.again,
-    bounds.run,
-    simplify.again,
-    stack_arrays.run,
-)
-
-
-def run_device(module: Module, options: PassOptions | None = None) -> list[Decision]:
-    """Run the passes that all devices share over the functions of a kernel."""
-    context = PassContext(module, options or PassOptions())
-    for apply in DEVICE_PASSES:
-        for function in module.functions.values():
-            apply(function, context)
-        if context.options.verify:
-            _verify(module)
-    return context.decisions
-
-
-def _verify(module: Module) -> None:
-    from quadrants.ir.spec import verify  # loaded where it is asked for: in tests
-
-    verify(module)
-
-
 def run(module: Module, options: PassOptions | None = None) -> list[Decision]:
     """Run every pass over every function of the module."""
     context = PassContext(module, options or PassOptions())
@@ -81,5 +52,7 @@ def run(module: Module, options: PassOptions | None = None) -> list[Decision]:
         for function in module.functions.values():
             apply(function, context)
         if context.options.verify:
-            _verify(module)
+            from quadrants.ir.spec import verify  # loaded where it is asked for: in tests
+
+            verify(module)
     return context.decisions
