@@ -21,11 +21,13 @@ from quadrants.lower.abi import Site, SiteKind
 from quadrants.options import Options
 from quadrants.types import (
     ArrayType,
+    CellsType,
     ChoiceType,
     ExcType,
     FormatHole,
     FormatType,
     Kind,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -40,20 +42,9 @@ from quadrants.types import (
 )
 
 _CLASSES = (
-    *(
-        ArrayType,
-        ChoiceType,
-        ExcType,
-        FormatHole,
-        FormatType,
-        Kind,
-        LiteralType,
-        NamedTupleType,
-        NoneType,
-        ObjectType,
-        OptionalType,
-    ),
-    *(Scalar, SliceType, StrType, TupleType, UnionType, EntrySpec, Hidden, Source, Site, SiteKind, Loc, Scope),
+    *(ArrayType, CellsType, ChoiceType, ExcType, FormatHole, FormatType, Kind, ListType, LiteralType, NamedTupleType),
+    *(NoneType, ObjectType, OptionalType, Scalar, SliceType, StrType, TupleType, UnionType),
+    *(EntrySpec, Hidden, Source, Site, SiteKind, Loc, Scope),
 )
 
 

@@ -15,6 +15,7 @@ from quadrants.host.text import Text
 from quadrants.lower.abi import components, memory_text
 from quadrants.types import (
     ArrayType,
+    CellsType,
     Kind,
     LiteralType,
     NamedTupleType,
@@ -44,9 +45,13 @@ class Results:
     def __init__(self, text: Text, type: Type) -> None:
         self.pointers: list[str] = []
         self.owners: list[str] = []
+        self.lists: list[str] = []
         for leaf in type.leaves():
             if isinstance(leaf, ArrayType):
                 self._add_array(text, leaf)
+            elif isinstance(leaf, CellsType):
+                self.lists.append(text.alloca("ptr"))
+                self.pointers.append(self.lists[-1])
             else:
                 part = memory_text(leaf.machine.part) if isinstance(leaf, Scalar) else ""
                 self.pointers += [text.alloca(part or kind) for kind in components(leaf)]
@@ -99,9 +104,15 @@ class Boxer:
         self.text.begin(self.fail)
         for owner in self.results.owners:
             self.text.call("void", "qd_release_owner", ("ptr", self.text.load("ptr", owner)))
+        self.release_lists()
         for partial in self._partial:
             self.text.call("void", "Py_DecRef", ("ptr", self.text.load("ptr", partial)))
         leave()
+
+    def release_lists(self) -> None:
+        """Give up the memory of the lists among the results, of which Python gets copies."""
+        for place in self.results.lists:
+            self.text.call("void", "qd_list_release", ("ptr", self.text.load("ptr", place)))
 
     def checked(self, obj: str) -> str:
         """The object, if there is one; else fail."""

@@ -214,6 +214,7 @@ class _Native:
         text.require(text.equal("i32", status, 0), "raise")
         boxer = Boxer(text, self.slots, self._data("objects"), results)
         boxed = boxer.box(spec.result)
+        boxer.release_lists()
         self._let_go()
         text.do(f"ret ptr {boxed}")
         boxer.finish(self._fail)

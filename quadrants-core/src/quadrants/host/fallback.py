@@ -7,6 +7,7 @@ the plain entry, and boxes in Python. Slow (microseconds), but it relies on noth
 from __future__ import annotations
 
 import ctypes
+import functools
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ from quadrants.host.values import box_array, decode, encode, words_of
 from quadrants.lower import abi
 from quadrants.types import (
     ArrayType,
+    CellsType,
     Kind,
     LiteralType,
     NamedTupleType,
@@ -135,6 +137,22 @@ def _fill_context(context: ctypes.Array[ctypes.c_char], dispatcher: DispatcherBa
 
 
 def _result(type: Type, words: list[int]) -> object:
+    try:
+        return _boxed(type, words)
+    finally:
+        at = 0
+        for leaf in type.leaves():
+            if isinstance(leaf, CellsType):
+                _releaser()(words[at])
+            at += words_of(leaf)
+
+
+@functools.cache
+def _releaser() -> Callable[[int], None]:
+    return ctypes.PYFUNCTYPE(None, ctypes.c_void_p)(resolve("qd_list_release"))
+
+
+def _boxed(type: Type, words: list[int]) -> object:
     """The object of a result. The arrays get objects first: these free their memory if making the rest fails."""
     arrays = []
     at = 0

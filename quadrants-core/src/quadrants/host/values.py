@@ -15,13 +15,14 @@ import numpy as np
 
 from quadrants.host.numpy_types import numpy_scalar
 from quadrants.host.symbols import resolve
-from quadrants.lower.abi import BLOCK_REFCOUNT, OWNER_PYTHON_TAG
+from quadrants.lower.abi import BLOCK_HEADER, BLOCK_REFCOUNT, LIST_CELLS, LIST_SIZE, OWNER_PYTHON_TAG
 from quadrants.types import (
     ArrayType,
     ChoiceType,
     ExcType,
     FormatType,
     Kind,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -150,6 +151,21 @@ def _string(type: StrType | ObjectType, words: Words) -> object:
     return ctypes.cast(next(words), ctypes.py_object).value
 
 
+def _list(type: ListType, words: Words) -> object:
+    pointers = [next(words) for _ in type.cells()]
+    size = ctypes.c_int64.from_address(pointers[0] + LIST_SIZE).value
+    columns = [_cells(scalar, pointer, size) for scalar, pointer in zip(type.cells(), pointers)]
+    return [decode(type.item, iter([word for column in columns for word in column[k]])) for k in range(size)]
+
+
+def _cells(scalar: Scalar, pointer: int, size: int) -> list[list[int]]:
+    """The words of every cell."""
+    block = ctypes.c_uint64.from_address(pointer + LIST_CELLS).value
+    data = ctypes.string_at(block + BLOCK_HEADER, size * scalar.itemsize) if size else b""
+    values = np.frombuffer(data, dtype_of(scalar)).tolist()
+    return [_encode_scalar(scalar, value) for value in values]
+
+
 def _exception(type: ExcType, words: Words) -> object:
     status = next(words)
     if not isinstance(words, CallWords):
@@ -183,6 +199,7 @@ _DECODERS: dict[type, _Decoder] = {
     NamedTupleType: _named_tuple,  # type: ignore[dict-item]
     NoneType: lambda type, words: None,
     OptionalType: _optional,  # type: ignore[dict-item]
+    ListType: _list,  # type: ignore[dict-item]
     UnionType: _union,  # type: ignore[dict-item]
     LiteralType: lambda type, words: type.value,  # type: ignore[attr-defined]
     StrType: _string,  # type: ignore[dict-item]

@@ -10,7 +10,7 @@ import numpy as np
 from quadrants.diagnostics import Code
 from quadrants.infer import texts
 from quadrants.infer.emitter import Emitter, describe, fail, suggestion
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Method, Num, Opt, Tup
+from quadrants.infer.values import Abstract, Arr, Const, List, ListDisplay, Method, Num, Opt, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
@@ -38,9 +38,8 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
             return found
     if _has_method(value, name):
         return Method(value, name)
-    if isinstance(value, ListDisplay) and hasattr(list, name):
-        hint = "Allocate an array with np.empty, and count how much of it is used."
-        fail(Code.UNSUPPORTED_LIST, f"list.{name} is not supported: lists cannot change in compiled code", hint=hint)
+    if isinstance(value, (List, ListDisplay)) and hasattr(list, name):
+        return Method(value, name)
     fail(
         Code.NO_ATTRIBUTE,
         f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),

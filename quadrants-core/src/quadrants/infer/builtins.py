@@ -14,7 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import convert, elementwise, operators, scalars, sequences, special, texts
+from quadrants.infer import convert, elementwise, lists, operators, scalars, sequences, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number, generalise, join_types
 from quadrants.infer.merge import convert as convert_value
@@ -25,6 +25,8 @@ from quadrants.infer.values import (
     ConflictType,
     Const,
     Exc,
+    Generator,
+    List,
     ListDisplay,
     NewExc,
     Num,
@@ -37,7 +39,7 @@ from quadrants.infer.values import (
     rebuild,
 )
 from quadrants.ir import Value
-from quadrants.types import NONE, OBJECT, PYBOOL, PYFLOAT, PYINT, STR, Type
+from quadrants.types import NONE, OBJECT, PYBOOL, PYFLOAT, PYINT, STR, Scalar, Type
 from quadrants.types.dtypes import dtype_of
 
 Args = tuple[Abstract, ...]
@@ -120,12 +122,35 @@ def _zip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Sequence_("zip", parts)
 
 
+def _map(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    _no_keywords("map", keywords)
+    if len(args) < 2:
+        fail(Code.BAD_ARGUMENTS, "map() must have at least two arguments.")
+    return Sequence_("map", (args[0], *(w.unwrap(arg) for arg in args[1:])))
+
+
+def _filter(w: Emitter, function: Abstract, iterable: Abstract) -> Abstract:
+    made = _list(w, iterable)
+    made = lists.as_list(w, made) if isinstance(made, ListDisplay) else made
+    return w.call_library("lists:filtered", function, made)
+
+
 def _tuple(w: Emitter, *args: Abstract) -> Abstract:
     return Tup(sequences.as_items(w, args[0])) if args else Tup(())
 
 
 def _list(w: Emitter, *args: Abstract) -> Abstract:
-    return ListDisplay(sequences.as_items(w, args[0])) if args else ListDisplay(())
+    value = w.unwrap(args[0]) if args else Tup(())
+    items = sequences.known_items(w, value)
+    return lists.of_items(w, value) if items is None else operators._new_display(w, items)
+
+
+def _sorted(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    _arity("sorted", args, 1, 1)
+    made = _list(w, w.unwrap(args[0]))
+    made = lists.as_list(w, made) if isinstance(made, ListDisplay) else made
+    w.call_library("lists:sort", made, **keywords)
+    return made
 
 
 def _slice(w: Emitter, *args: Abstract) -> Abstract:
@@ -166,8 +191,11 @@ def _extreme(name: str, symbol: str) -> Builtin:
         items = args
         if len(args) == 1:
             value = w.unwrap(args[0])
-            if isinstance(value, Arr):
+            if isinstance(value, Arr) and key is None:
                 return w.call_library(f"sequences:{name}_of_array", value)
+            value = value if sequences.known_items(w, value) is not None else _list(w, value)
+            if isinstance(value, List):
+                return _extreme_of_list(w, name, value, key, default)
             items = sequences.as_items(w, value)
         if not items:
             if default is not None:
@@ -180,6 +208,15 @@ def _extreme(name: str, symbol: str) -> Builtin:
         return best
 
     return call
+
+
+def _extreme_of_list(w: Emitter, name: str, xs: Abstract, key: Abstract | None, default: Abstract | None) -> Abstract:
+    if default is not None:
+        fail(
+            Code.UNSUPPORTED_LIST, f"{name}() of a list takes no default", hint=f"Write {name}(xs) if xs else default."
+        )
+    more = {} if key is None else {"key": key}
+    return w.call_library(f"lists:{'smallest' if name == 'min' else 'largest'}", xs, **more)
 
 
 def _better(w: Emitter, symbol: str, best: Abstract, item: Abstract, key: Abstract | None) -> Abstract:
@@ -215,17 +252,33 @@ def _sum(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         return w.call_library("sequences:sum_of_array", value, start)
     if isinstance(value, Sequence_) and value.kind == "range" and sequences.constant_range(value) is None:
         return w.call_library("sequences:sum_of_range", *value.parts, start)
+    if sequences.known_items(w, value) is None:
+        xs = _list(w, value)
+        assert isinstance(xs, List)
+        return w.call_library("lists:total", xs, _start_of_sum(w, start, xs))
     total = start
     for item in sequences.as_items(w, value):
         total = operators.binary(w, "+", total, item)
     return total
 
 
+def _start_of_sum(w: Emitter, start: Abstract, xs: List) -> Abstract:
+    """The start as one of the type of the sum."""
+    kind, item = scalar_type(start), xs.item
+    if kind is None or not isinstance(item, Scalar):
+        return start
+    return convert_value(w.b, start, join_types(generalise(start.type), PYINT if item == PYBOOL else item))
+
+
 def _every(name: str) -> Callable[[Emitter, Abstract], Abstract]:
     def call(w: Emitter, value: Abstract) -> Abstract:
+        if isinstance(value, Generator):
+            return w.consume(value, name)  # type: ignore[attr-defined, no-any-return]
         value = w.unwrap(value)
         if isinstance(value, Arr):
             return w.call_library(f"sequences:{name}_of_array", value)
+        if sequences.known_items(w, value) is None:
+            return w.call_library(f"lists:{name}_of", _list(w, value))
         result: Abstract = Const(name == "all")
         for item in sequences.as_items(w, value):
             known = operators.truth(w, item)
@@ -324,7 +377,7 @@ def python_class(value: Abstract) -> type:
         return tuple if value.named is None else value.named[1]
     if isinstance(value, NewExc):
         return value.cls
-    known = {Arr: np.ndarray, ListDisplay: list, Text: str, Str: str, Choice: str, SliceValue: slice}
+    known = {Arr: np.ndarray, List: list, ListDisplay: list, Text: str, Str: str, Choice: str, SliceValue: slice}
     if isinstance(value, Sequence_):
         return {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed}.get(value.kind, object)
     return known.get(type(value), object)
@@ -416,8 +469,11 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
         builtins.zip: _zip,
         builtins.reversed: simple("reversed", 1, 1, lambda w, x: Sequence_("reversed", (w.unwrap(x),))),
         builtins.len: simple("len", 1, 1, sequences.length),
+        builtins.map: _map,
+        builtins.filter: simple("filter", 2, 2, _filter),
         builtins.tuple: simple("tuple", 0, 1, _tuple),
         builtins.list: simple("list", 0, 1, _list),
+        builtins.sorted: _sorted,
         builtins.iter: simple("iter", 1, 1, lambda w, x: x),
         builtins.slice: simple("slice", 1, 3, _slice),
         builtins.abs: simple("abs", 1, 1, _abs),

@@ -12,15 +12,28 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, texts
+from quadrants.infer import attributes, lists, operators, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
-from quadrants.infer.merge import convert, generalise
-from quadrants.infer.names import SELF
-from quadrants.infer.values import Abstract, Arr, Closure, Const, Method, NewExc, Num, Tup, rebuild
+from quadrants.infer.merge import Promote, convert, generalise
+from quadrants.infer.names import SELF, Parameter
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Closure,
+    Const,
+    Generator,
+    List,
+    ListDisplay,
+    Method,
+    NewExc,
+    Num,
+    Tup,
+    rebuild,
+)
 from quadrants.ir import Value
 from quadrants.library import overloads, registry
 from quadrants.types.promotion import weak_version
@@ -53,6 +66,9 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
 
 
 def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    if any(isinstance(arg, List) for arg in (*args, *keywords.values())) and _is_numpys(target):
+        args = tuple(operators.without_lists(w, arg) for arg in args)
+        keywords = {name: operators.without_lists(w, arg) for name, arg in keywords.items()}
     given = overloads.find(target)
     if given is not None:
         w.engine.depend(Dependency(vars(overloads), given[0], None, given[1]))
@@ -76,6 +92,12 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     if isinstance(target, pytypes.MethodType) and python_function(target.__func__) is not None:
         return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
     _refuse_call(target)
+
+
+def _is_numpys(target: object) -> bool:
+    """Whether a function is NumPy's, which takes lists as arrays."""
+    module = getattr(target, "__module__", None) or type(target).__module__
+    return str(module).partition(".")[0] == "numpy"
 
 
 def _refuse_call(target: object) -> NoReturn:
@@ -194,6 +216,8 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
         implementation = registry.lookup(f"ndarray.{name}")
         if implementation is not None:
             return call_python(w, implementation, (owner, *args), keywords)
+    if isinstance(owner, List) or (isinstance(owner, ListDisplay) and name not in lists.READING):
+        return lists.method(w, owner, name, args, keywords)
     handler = _METHODS.get((type(owner), name))
     if handler is not None:
         return handler(w, owner, args, keywords)
@@ -252,6 +276,9 @@ def _astype(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords)
 _METHODS: dict[tuple[type, str], Callable[[InstructionWalk, Abstract, Args, Keywords], Abstract]] = {
     (Tup, "_replace"): _replace,
     (Tup, "count"): _tuple_library("count_in"),
+    (ListDisplay, "count"): _tuple_library("count_in"),
+    (ListDisplay, "index"): _tuple_library("index_in"),
+    (ListDisplay, "copy"): lambda w, owner, args, keywords: lists.promote(w, owner),
     (Tup, "index"): _tuple_library("index_in"),
     (Num, "conjugate"): _conjugate,
     (Num, "conj"): _conjugate,
@@ -308,7 +335,13 @@ def _present(w: InstructionWalk, closure: Closure) -> Closure:
     return Closure(closure.code, closure.globals, closure.defaults, closure.kwdefaults, free, None)
 
 
-def _call_closure(w: InstructionWalk, closure: Closure, args: Args, keywords: Keywords) -> Abstract:
+def _call_closure(
+    w: InstructionWalk, closure: Closure, args: Args, keywords: Keywords, generator: str = ""
+) -> Abstract:
+    if closure.code.co_name == "<genexpr>" and not generator:
+        present = _argument(w, closure)
+        assert isinstance(present, Closure)
+        return Generator(present, args[0])
     free: list[tuple[str, Abstract]] = []
     present = _present(w, closure) if closure.owner is w else closure
     for name, value in present.free:
@@ -327,9 +360,15 @@ def _call_closure(w: InstructionWalk, closure: Closure, args: Args, keywords: Ke
         closure.kwdefaults,
         tuple(free),
         internal,
+        generator,
     )
     values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
     return call_ref(w, ref, [*values, *(value for _, value in free)])
+
+
+def consume(w: InstructionWalk, generator: Generator, consumer: str) -> Abstract:
+    """The items of a generator expression as a list, or what `any()` or `all()` of it is."""
+    return _call_closure(w, generator.function, (generator.iterable,), {}, consumer)
 
 
 def call_ref(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
@@ -359,6 +398,11 @@ def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> 
         if not w.ref.internal and error.location is not None:
             error.add_caller(w.location())
         raise
+    except Promote as promotion:
+        w.b.loc = loc
+        if not isinstance(promotion.site, Parameter):
+            raise
+        lists.promote(w, values[promotion.site.index], promotion.item)
     w.b.loc = loc
     leaves = [leaf for value in values for leaf in value.leaves]
     return _call_specialisation(w, spec, leaves)

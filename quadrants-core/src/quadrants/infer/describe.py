@@ -9,12 +9,13 @@ from __future__ import annotations
 import types as pytypes
 from collections.abc import Callable
 
-from quadrants.infer.values import ClosureType, ConflictType, ListType, MaybeType, SequenceType
+from quadrants.infer.values import ClosureType, ConflictType, DisplayType, MaybeType, SequenceType
 from quadrants.types import (
     ArrayType,
     ChoiceType,
     ExcType,
     FormatType,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -72,6 +73,7 @@ _RULES: dict[type[Type], Callable[..., str]] = {
     NoneType: lambda t: "None",
     OptionalType: lambda t: f"{type_name(t.item)} or None",
     StrType: lambda t: "str",
+    ListType: lambda t: f"list({type_name(t.item)})",
     UnionType: lambda t: " or ".join(map(type_name, t.items)),
     ChoiceType: lambda t: "str",
     ObjectType: lambda t: "an object of the interpreter",
@@ -79,7 +81,7 @@ _RULES: dict[type[Type], Callable[..., str]] = {
     SliceType: lambda t: "slice",
     ExcType: lambda t: "an exception",
     RefType: lambda t: type_name(t.item),
-    ListType: lambda t: f"list({_names(t.items)})" if t.items else "an empty list",
+    DisplayType: lambda t: f"list({_names(t.items)})" if t.items else "an empty list",
     SequenceType: lambda t: f"a {t.kind.partition(':')[2]} object" if ":" in t.kind else f"a {t.kind} object",
     ClosureType: lambda t: f"the function {t.code.co_qualname}",
     MaybeType: lambda t: f"{type_name(t.item)}, or not bound",

@@ -59,6 +59,7 @@ class FunctionRef:
     kwdefaults: tuple[tuple[str, Abstract], ...] = ()
     free: tuple[tuple[str, Abstract], ...] = ()
     internal: bool = False
+    generator: str = ""  # of a generator expression: what takes its items ("list", "any", "all")
 
 
 @record(eq=False)
@@ -124,7 +125,15 @@ class Engine:
 
     def specialise(self, ref: FunctionRef, types: Sequence[Type], entry: bool = False) -> Specialisation:
         """The function compiled for the parameter types (those of captured values last)."""
-        key = (ref.code, id(ref.globals), tuple(map(id, ref.cells)), tuple(n for n, _ in ref.free), tuple(types), entry)
+        key = (
+            ref.code,
+            id(ref.globals),
+            tuple(map(id, ref.cells)),
+            tuple(n for n, _ in ref.free),
+            tuple(types),
+            entry,
+            ref.generator,
+        )
         known = self.specialisations.get(key)
         if known is not None:
             known.recursive = known.recursive or known.busy

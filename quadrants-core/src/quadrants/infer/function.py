@@ -8,16 +8,20 @@ from collections.abc import Sequence
 
 import quadrants.bytecode as bytecode
 from quadrants.diagnostics import Code, CompileError, SourceLocation
+from quadrants.infer import lists
 from quadrants.infer.emitter import fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
-from quadrants.infer.instructions import InstructionWalk
-from quadrants.infer.merge import generalise, join_types
-from quadrants.infer.names import located
+from quadrants.infer.instructions import YIELDED, InstructionWalk
+from quadrants.infer.merge import Promote, generalise, join_types
+from quadrants.infer.names import Parameter, located
 from quadrants.infer.returning import check_returnable
 from quadrants.infer.unions import leaves_as, union_of
-from quadrants.infer.values import ConflictType, rebuild
+from quadrants.infer.values import Abstract, ConflictType, List, ListDisplay, rebuild
 from quadrants.ir import Function, Scope, Value
 from quadrants.types import Type
+
+#: A function is walked again at most so often, once a list that turns out to change or to have items of another type.
+MAX_PROMOTIONS = 64
 
 
 class FunctionWalk(InstructionWalk):
@@ -32,13 +36,17 @@ class FunctionWalk(InstructionWalk):
         tree = bytecode.regions(code)
         params = [Value(leaf) for type_ in types for leaf in type_.leaves()]
         leaves = iter(params)
-        values = [rebuild(type_, leaves) for type_ in types]
+        values = [_from_caller(rebuild(type_, leaves), k) for k, type_ in enumerate(types)]
         names = parameter_names(code)
         for name, value in zip(names, values):
             self.live_env.locals[name] = value
             for leaf in value.leaves:
                 leaf.hint = name
         self.free = {name: value for (name, _), value in zip(self.ref.free, values[len(names) :])}
+        if self.ref.generator == "list":
+            item = self.lists.get(YIELDED)
+            collected = ListDisplay((), 0, YIELDED) if item is None else lists.make(self, item, (), YIELDED)
+            self.live_env.locals[YIELDED] = collected
         self.walk(tree.body)
         result = self._finish(entry)
         result_types = () if result is None else result.leaves()
@@ -46,9 +54,18 @@ class FunctionWalk(InstructionWalk):
         attrs: dict[str, object] = {"fp": self.options.fp}
         return Function(self.spec.name, params, result_types, self.body, scope, attrs), result
 
+    def _list_results(self) -> None:
+        """Lists that are written out are lists of the interpreter's for the caller."""
+        for end in self.returns:
+            self.b.loc = end.loc
+            with self.b.into(end.region), located(self):
+                end.value = lists.returned(self, end.value)
+
     def _finish(self, entry: bool) -> Type | None:
         """Close the returns with the common type."""
         result: Type | None = None
+        if entry:
+            self._list_results()
         if entry and self.returns and self.engine.unions:
             result = union_of(end.value.type for end in self.returns)
         else:
@@ -86,10 +103,27 @@ def walk_function(
     engine: Engine, ref: FunctionRef, types: Sequence[Type], spec: Specialisation, entry: bool
 ) -> tuple[Function, Type | None]:
     """The `Walker` of the engine."""
-    walk = FunctionWalk(engine, ref, spec)
-    try:
-        result = walk.run(types, entry)
-    except bytecode.BytecodeError as error:
-        raise CompileError(Code.UNSUPPORTED_BYTECODE, str(error), SourceLocation.of_code(ref.code)) from None
-    engine.decisions.extend(walk.decisions)
-    return result
+    known: dict[object, Type] = {}
+    for _ in range(MAX_PROMOTIONS):
+        spec.hidden = {}
+        walk = FunctionWalk(engine, ref, spec)
+        walk.lists = known
+        try:
+            result = walk.run(types, entry)
+        except bytecode.BytecodeError as error:
+            raise CompileError(Code.UNSUPPORTED_BYTECODE, str(error), SourceLocation.of_code(ref.code)) from None
+        except Promote as promotion:
+            if isinstance(promotion.site, Parameter):
+                raise
+            known[promotion.site] = promotion.item
+            continue
+        engine.decisions.extend(walk.decisions)
+        return result
+    raise CompileError(Code.NO_FIXPOINT, "the types of the lists do not settle", SourceLocation.of_code(ref.code))
+
+
+def _from_caller(value: Abstract, index: int) -> Abstract:
+    """An argument; the list that a display stands for was made by the caller."""
+    if isinstance(value, ListDisplay):
+        return ListDisplay(value.items, 0, Parameter(index))
+    return List(value.item, value.cells, Parameter(index)) if isinstance(value, List) else value

@@ -9,7 +9,7 @@ from typing import Any
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, calls, elementwise, indexing, operators, sequences, special, texts
+from quadrants.infer import attributes, calls, elementwise, indexing, lists, operators, sequences, special, texts
 from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
 from quadrants.infer.names import Cell, ScopeWalk, located
 from quadrants.infer.values import (
@@ -19,6 +19,8 @@ from quadrants.infer.values import (
     Const,
     DictDisplay,
     Exc,
+    Generator,
+    List,
     ListDisplay,
     NewExc,
     Num,
@@ -28,9 +30,13 @@ from quadrants.infer.values import (
     Text,
     Tup,
 )
+from quadrants.infer.walk import Return
 from quadrants.ir import Value
 from quadrants.types import FormatHole, FormatType, TupleType
 from quadrants.types.promotion import weak_of
+
+#: The local that collects the items of a generator expression.
+YIELDED = "@yielded"
 
 
 class InstructionWalk(ScopeWalk):
@@ -184,11 +190,15 @@ class InstructionWalk(ScopeWalk):
         base = self.unwrap(base)
         index = self.unwrap(index)
         if isinstance(base, Arr):
-            return indexing.get_item(self, base, index)
+            return indexing.get_item(self, base, operators.without_lists(self, index))
         if isinstance(base, Tup):
             return special.call(self, "__getitem__", base, index) or sequences.get_item(self, base.items, index, Tup)
         if isinstance(base, ListDisplay):
+            if isinstance(index, SliceValue) and not sequences.is_constant_slice(index):
+                lists.promote(self, base)
             return sequences.get_item(self, base.items, index, ListDisplay, "list")
+        if isinstance(base, List):
+            return lists.get_item(self, base, index)
         if isinstance(base, Sequence_) and base.kind == "range" and not isinstance(index, SliceValue):
             position = self.integer(index)
             length = sequences.range_length(self, base)
@@ -208,10 +218,17 @@ class InstructionWalk(ScopeWalk):
 
     def _store_subscr(self, _: object) -> None:
         index, base, value = self.pop(), self.unwrap(self.pop()), self.pop()
+        if isinstance(base, ListDisplay):
+            lists.promote(self, base, *(() if isinstance(index, SliceValue) else (value.type,)))
+        if isinstance(base, List):
+            lists.set_item(self, base, self.unwrap(index), value)
+            return
         if not isinstance(base, Arr):
             hint = "Tuples cannot be changed: build a new one, or use an array." if isinstance(base, Tup) else None
             fail(Code.NOT_ASSIGNABLE, f"{describe(base)} does not support item assignment", hint=hint)
-        indexing.set_item(self, base, self.unwrap(index), value)
+        indexing.set_item(
+            self, base, operators.without_lists(self, self.unwrap(index)), operators.without_lists(self, value)
+        )
 
     def _unary(self, symbol: str) -> None:
         self.push(operators.unary(self, symbol, self.pop()))
@@ -241,6 +258,33 @@ class InstructionWalk(ScopeWalk):
         taken = tuple(stack[len(stack) - n :])
         del stack[len(stack) - n :]
         return taken
+
+    def _build_list(self, n: int) -> None:
+        items = self._take(n)
+        assert self.b.loc is not None
+        site = (self.ref.code, self.b.loc.offset)
+        item = self.lists.get(site)
+        display = ListDisplay(items, self.loop_depth, site)
+        self.push(display if item is None else lists.make(self, item, items, site))
+
+    def _match_sequence(self, _: object) -> None:
+        subject = self.live_env.stack[-1]
+        is_range = isinstance(subject, Sequence_) and subject.kind == "range"
+        self.push(Const(is_range or isinstance(subject, (Tup, List, ListDisplay))))
+
+    def _intrinsic(self, arg: tuple[str, int]) -> None:
+        if (
+            arg[0] != "STOPITERATION_ERROR"
+        ):  # in a generator expression: compiled code raises no StopIteration of its own
+            fail(Code.UNSUPPORTED_SYNTAX, f"the operation {arg[0].lower()} cannot be compiled")
+
+    def _delete_subscr(self, _: object) -> None:
+        index, base = self.pop(), self.unwrap(self.pop())
+        if isinstance(base, ListDisplay):
+            lists.promote(self, base)
+        if not isinstance(base, List):
+            fail(Code.UNSUPPORTED_DELETE, f"items of {describe(base)} cannot be deleted")
+        lists.delete_item(self, base, self.unwrap(index))
 
     def _build_slice(self, n: int) -> None:
         parts = self._take(n)
@@ -287,7 +331,11 @@ class InstructionWalk(ScopeWalk):
             self.push(item)
 
     def _list_extend(self, n: int) -> None:
-        items = sequences.as_items(self, self.pop())
+        more = self.unwrap(self.pop())
+        items = sequences.known_items(self, more)
+        if items is None:
+            lists.method(self, self.live_env.stack[-n], "extend", (more,), {})
+            return
         self._grow_list(n, items)
 
     def _list_append(self, n: int) -> None:
@@ -296,14 +344,14 @@ class InstructionWalk(ScopeWalk):
     def _grow_list(self, n: int, items: tuple[Abstract, ...]) -> None:
         stack = self.live_env.stack
         grown = stack[-n]
+        if isinstance(grown, List):
+            for item in items:
+                lists.append(self, grown, item)
+            return
         assert isinstance(grown, ListDisplay)
         if grown.depth != self.loop_depth:
-            fail(
-                Code.UNSUPPORTED_COMPREHENSION,
-                "the length of this list is known only at run time",
-                hint="Make an array of the final length, np.empty(n), and fill it in a loop.",
-            )
-        stack[-n] = ListDisplay((*grown.items, *items), grown.depth)
+            lists.promote(self, grown, *(item.type for item in items), code=Code.UNSUPPORTED_COMPREHENSION)
+        stack[-n] = ListDisplay((*grown.items, *items), grown.depth, grown.site)
 
     def _copy(self, n: int) -> None:
         self.push(self.live_env.stack[-n])
@@ -328,6 +376,46 @@ class InstructionWalk(ScopeWalk):
         keywords = {str(key): item for key, item in zip(named.keys, named.items)}
         args = sequences.as_items(self, self.pop())
         self.push(self.call_value(self.pop(), args, keywords))
+
+    def unwrap(self, value: Abstract) -> Abstract:
+        """As `Emitter.unwrap`; generator expressions give their items."""
+        return calls.consume(self, value, "list") if isinstance(value, Generator) else super().unwrap(value)
+
+    def consume(self, generator: Generator, consumer: str) -> Abstract:
+        return calls.consume(self, generator, consumer)
+
+    def _yield(self, _: object) -> None:
+        if not self.ref.generator:
+            fail(Code.UNSUPPORTED_YIELD, "a generator cannot be compiled")
+        value, env = self.pop(), self.live_env
+        self.push(Const(None))
+        if self.ref.generator == "list":
+            env.stack.append(env.locals[YIELDED])
+            env.stack.append(value)
+            self._list_append(1)
+            env.locals[YIELDED] = self.pop()
+            return
+        stops = self.ref.generator == "any"
+        test = operators.truth(self, value)
+        if test is True or test is False:
+            if test is stops:
+                self._finish_early(stops)
+            return
+        self.branch(
+            test,
+            lambda: self._finish_early(True) if stops else None,
+            lambda: None if stops else self._finish_early(False),
+        )
+
+    def result_of(self, value: Abstract) -> Abstract:
+        """A generator expression that has come to its end gives what its consumer wants."""
+        if not self.ref.generator:
+            return value
+        return self.live_env.locals[YIELDED] if self.ref.generator == "list" else Const(self.ref.generator == "all")
+
+    def _finish_early(self, answer: bool) -> None:
+        self.returns.append(Return(self.b.region, Const(answer), self.b.loc))
+        self.env = None
 
     def call_value(self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract:
         """Call any value."""
@@ -377,11 +465,9 @@ class InstructionWalk(ScopeWalk):
 
 
 _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
-    Opcode.YIELD: (Code.UNSUPPORTED_YIELD, "a generator cannot be compiled"),
     Opcode.IMPORT_NAME: (Code.UNSUPPORTED_IMPORT, "an import inside a compiled function"),
     Opcode.BUILD_SET: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
     Opcode.STORE_GLOBAL: (Code.UNSUPPORTED_GLOBAL_STORE, "a global cannot be assigned in compiled code"),
-    Opcode.DELETE_SUBSCR: (Code.UNSUPPORTED_DELETE, "items cannot be deleted in compiled code"),
     Opcode.LOAD_BUILD_CLASS: (Code.UNSUPPORTED_CLASS, "a class cannot be defined in compiled code"),
     Opcode.LOAD_SPECIAL: (Code.UNSUPPORTED_WITH, "a with statement cannot be compiled"),
     Opcode.MATCH_CLASS: (Code.UNSUPPORTED_MATCH, "a match statement with class patterns cannot be compiled"),
@@ -393,7 +479,6 @@ _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
     Opcode.DICT_UPDATE: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
     Opcode.DELETE_ATTR: (Code.UNSUPPORTED_DELETE, "attributes cannot be deleted in compiled code"),
     Opcode.DELETE_GLOBAL: (Code.UNSUPPORTED_DELETE, "a global cannot be deleted in compiled code"),
-    Opcode.MATCH_SEQUENCE: (Code.UNSUPPORTED_MATCH, "a match statement with sequence patterns cannot be compiled"),
     Opcode.CHECK_EG_MATCH: (Code.UNSUPPORTED_EXCEPT, "except* cannot be compiled"),
     Opcode.GET_AWAITABLE: (Code.UNSUPPORTED_ASYNC, "await cannot be compiled"),
 }
@@ -403,8 +488,6 @@ def _unsupported(inst: Inst, where: pytypes.CodeType) -> None:
     code, text = _UNSUPPORTED.get(
         inst.op, (Code.UNSUPPORTED_SYNTAX, f"the operation {inst.op.value} cannot be compiled")
     )
-    if inst.op is Opcode.YIELD and where.co_name == "<genexpr>":
-        fail(Code.UNSUPPORTED_GENERATOR, "a generator expression cannot be used as a value", hint="Write the loop out.")
     fail(code, text)
 
 
@@ -433,7 +516,11 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.CONTAINS_OP: _W._contains,
     Opcode.BUILD_SLICE: _W._build_slice,
     Opcode.BUILD_TUPLE: lambda w, n: w.push(Tup(w._take(n))),  # type: ignore[arg-type]
-    Opcode.BUILD_LIST: lambda w, n: w.push(ListDisplay(w._take(n), w.loop_depth)),  # type: ignore[arg-type]
+    Opcode.INTRINSIC: _W._intrinsic,
+    Opcode.YIELD: _W._yield,
+    Opcode.MATCH_SEQUENCE: _W._match_sequence,
+    Opcode.BUILD_LIST: _W._build_list,
+    Opcode.DELETE_SUBSCR: _W._delete_subscr,
     Opcode.BUILD_MAP: _W._build_map,
     Opcode.DICT_MERGE: _W._dict_merge,
     Opcode.BUILD_CONST_MAP: _W._build_const_map,

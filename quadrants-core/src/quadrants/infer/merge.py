@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from quadrants.diagnostics import Code, CompileError
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -16,8 +17,9 @@ from quadrants.infer.values import (
     Conflict,
     ConflictType,
     Const,
+    DisplayType,
+    List,
     ListDisplay,
-    ListType,
     Maybe,
     MaybeType,
     Num,
@@ -36,6 +38,7 @@ from quadrants.types import (
     ArrayType,
     ChoiceType,
     FormatType,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -55,6 +58,15 @@ Number = (bool, int, float, complex)
 MAX_CHOICES = 16
 
 
+class Promote(Exception):
+    """A list display has to be a run-time list from the start: the function is walked again (see `lists`)."""
+
+    def __init__(self, site: object, item: Type) -> None:
+        super().__init__(site)
+        self.site = site
+        self.item = item
+
+
 def is_number_literal(type_: Type) -> bool:
     return isinstance(type_, LiteralType) and isinstance(type_.value, Number)
 
@@ -70,7 +82,7 @@ def generalise(type_: Type) -> Type:
     """The type without its literal numbers: what a variable that changes is assumed to be."""
     if isinstance(type_, LiteralType):
         return weak_of(type_.value) if isinstance(type_.value, Number) else type_
-    if isinstance(type_, (TupleType, NamedTupleType, ListType)):
+    if isinstance(type_, (TupleType, NamedTupleType, DisplayType)):
         return replace(type_, items=tuple(generalise(item) for item in type_.items))
     if isinstance(type_, (OptionalType, MaybeType)):
         return replace(type_, item=generalise(type_.item))
@@ -90,6 +102,8 @@ def join_types(a: Type, b: Type) -> Type:
         return _join_numbers(a, b)
     if is_text_type(a) and is_text_type(b):
         return _join_texts(a, b)
+    if {type(a), type(b)} <= {DisplayType, ListType} and (type(a) is not type(b) or _differ(a, b)):
+        return _join_lists(a, b)
     if isinstance(a, ObjectType) or isinstance(b, ObjectType):
         other = b if isinstance(a, ObjectType) else a
         return (
@@ -98,6 +112,23 @@ def join_types(a: Type, b: Type) -> Type:
     if type(a) is type(b):
         return _JOIN.get(type(a), _conflict)(a, b)
     return _conflict(a, b)
+
+
+def _differ(a: Type, b: Type) -> bool:
+    """Whether two displays are of different lengths."""
+    return isinstance(a, DisplayType) and isinstance(b, DisplayType) and len(a.items) != len(b.items)
+
+
+def _join_lists(a: Type, b: Type) -> Type:
+    """A list of unknown length."""
+    items: list[Type] = []
+    for type_ in (a, b):
+        items += [type_.item] if isinstance(type_, ListType) else map(generalise, getattr(type_, "items", ()))
+    item = items[0]
+    for other in items[1:]:
+        item = join_types(item, other)
+    scalars = not isinstance(item, ConflictType) and all(isinstance(leaf, Scalar) for leaf in item.leaves())
+    return ListType(item) if scalars else _conflict(a, b)
 
 
 def _join_texts(a: Type, b: Type) -> Type:
@@ -168,7 +199,7 @@ def _join_slices(a: SliceType, b: SliceType) -> Type:
 _JOIN: dict[type, Callable[..., Type]] = {
     ArrayType: _join_arrays,
     TupleType: _join_items,
-    ListType: _join_items,
+    DisplayType: _join_items,
     NamedTupleType: _join_named,
     SequenceType: _join_sequences,
     SliceType: _join_slices,
@@ -257,9 +288,21 @@ def _to_tuple(b: Builder, value: Abstract, to: TupleType) -> Abstract:
     return Tup(tuple(convert(b, item, type_) for item, type_ in zip(value.items, to.items)), value.named)
 
 
-def _to_list(b: Builder, value: Abstract, to: ListType) -> Abstract:
+def _to_list(b: Builder, value: Abstract, to: DisplayType) -> Abstract:
     assert isinstance(value, ListDisplay)
-    return ListDisplay(tuple(convert(b, item, type_) for item, type_ in zip(value.items, to.items)))
+    items = tuple(convert(b, item, type_) for item, type_ in zip(value.items, to.items))
+    return ListDisplay(items, value.depth, value.site)
+
+
+def _to_run_time_list(b: Builder, value: Abstract, to: ListType) -> Abstract:
+    assert isinstance(value, (List, ListDisplay))
+    if value.site is None:
+        raise CompileError(
+            Code.UNSUPPORTED_LIST,
+            "a list that was made elsewhere meets another one here",
+            hint="Make both lists in this function, with items of one type.",
+        )
+    raise Promote(value.site, to.item)
 
 
 def _to_sequence(b: Builder, value: Abstract, to: SequenceType) -> Abstract:
@@ -298,10 +341,11 @@ _CONVERT: dict[type, Callable[..., Abstract]] = {
     ChoiceType: _to_choice,
     StrType: materialised,
     ObjectType: materialised,
+    ListType: _to_run_time_list,
     ArrayType: _to_array,
     TupleType: _to_tuple,
     NamedTupleType: _to_tuple,
-    ListType: _to_list,
+    DisplayType: _to_list,
     SequenceType: _to_sequence,
     SliceType: _to_slice,
 }

@@ -10,6 +10,7 @@ import types as pytypes
 
 import numpy as np
 
+from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer import texts
 from quadrants.infer.emitter import fail, suggestion
@@ -36,6 +37,13 @@ from quadrants.types.objects import attribute_place, changes_unnoticed
 
 class _Self:
     """Stands for the function itself among its own free variables (a recursive inner function)."""
+
+
+@frozen
+class Parameter:
+    """Stands for the place where the caller made a list that it passes: the argument's number."""
+
+    index: int
 
 
 SELF = _Self()
@@ -81,6 +89,8 @@ class ScopeWalk(ControlWalk):
         self.ref = ref
         self.spec = spec
         self.free: dict[str, Abstract] = {}
+        #: The type of the items of the lists that are made at run time, by where they are made.
+        self.lists: dict[object, Type] = {}
 
     # objects of the interpreter as values
 

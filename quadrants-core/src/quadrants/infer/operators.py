@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants.diagnostics import Code
-from quadrants.infer import elementwise, indexing, scalars, special, texts
+from quadrants.infer import elementwise, indexing, lists, scalars, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.values import (
@@ -13,6 +13,7 @@ from quadrants.infer.values import (
     Arr,
     Const,
     Exc,
+    List,
     ListDisplay,
     Num,
     Object,
@@ -22,6 +23,9 @@ from quadrants.infer.values import (
 )
 from quadrants.ir import Value
 from quadrants.types import PYBOOL, STR
+
+#: A list that is written out and repeated stays known item by item up to so many items.
+MAX_DISPLAY = 64
 
 
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
@@ -57,11 +61,24 @@ def inplace(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     x, y = w.unwrap(x), w.unwrap(y)
     if isinstance(x, Arr) and symbol != "@":
         return elementwise.inplace(w, symbol, x, _as_array(w, y))
+    if symbol == "+" and isinstance(x, (List, ListDisplay)):
+        lists.method(w, x, "extend", (y,), {})
+        return x
+    if symbol == "*" and isinstance(x, (List, ListDisplay)):
+        fail(Code.UNSUPPORTED_LIST, "a list cannot be repeated in place in compiled code", hint="Write xs = xs * n.")
     return special.inplace(w, symbol, x, y) or binary(w, symbol, x, y)
+
+
+def without_lists(w: Emitter, value: Abstract) -> Abstract:
+    """A run-time list as an array, where NumPy takes lists as arrays; lists in tuples too."""
+    if isinstance(value, Tup) and any(isinstance(item, List) for item in value.items):
+        return Tup(tuple(without_lists(w, item) for item in value.items), value.named)
+    return w.call_library("lists:to_array", value) if isinstance(value, List) else value
 
 
 def _as_array(w: Emitter, value: Abstract) -> Abstract:
     """Tuples and lists beside an array are arrays."""
+    value = without_lists(w, value)
     if isinstance(value, (Tup, ListDisplay)):
         return w.call_library("creation:array", value)
     return value
@@ -71,7 +88,9 @@ def _add_sequences(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
     if isinstance(x, Tup) and isinstance(y, Tup):
         return Tup((*x.items, *y.items))
     if isinstance(x, ListDisplay) and isinstance(y, ListDisplay):
-        return ListDisplay((*x.items, *y.items))
+        return _new_display(w, (*x.items, *y.items))
+    if isinstance(x, (List, ListDisplay)) and isinstance(y, (List, ListDisplay)):
+        return lists.concatenated(w, *lists.same_kind(w, x, y))
     if texts.is_text(x) and texts.is_text(y):
         return texts.concat(w, [x, y])
     return None
@@ -83,8 +102,13 @@ def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
         return texts.call(w, "operator:mul", [sequence, count], STR)
     if texts.is_text(sequence) and not isinstance(sequence, Const) and isinstance(count, Const):
         return texts.operate(w, "operator:mul", [sequence, count], STR)
-    if not isinstance(sequence, (Tup, ListDisplay)) and not (isinstance(sequence, Const) and texts.is_text(sequence)):
+    if not isinstance(sequence, (Tup, List, ListDisplay)) and not (
+        isinstance(sequence, Const) and texts.is_text(sequence)
+    ):
         return None
+    known = isinstance(count, Const) and isinstance(count.value, int)
+    if isinstance(sequence, List) or (isinstance(sequence, ListDisplay) and not (known and _is_short(sequence, count))):
+        return _repeat_list(w, sequence, count)
     if not (isinstance(count, Const) and isinstance(count.value, int)):
         fail(
             Code.NOT_CONSTANT,
@@ -93,7 +117,39 @@ def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
         )
     if isinstance(sequence, Const):
         return Const(sequence.value * count.value)  # type: ignore[operator]
-    return type(sequence)(sequence.items * count.value)
+    items = sequence.items * count.value
+    return _new_display(w, items) if isinstance(sequence, ListDisplay) else Tup(items)
+
+
+def _is_short(sequence: ListDisplay, count: Abstract) -> bool:
+    """Whether a repeated display is short enough to stay one."""
+    return (
+        isinstance(count, Const) and isinstance(count.value, int) and len(sequence.items) * count.value <= MAX_DISPLAY
+    )
+
+
+def _site(w: Emitter) -> object:
+    """Identifies a list that an operator makes."""
+    assert w.b.loc is not None
+    return (w.ref.code, w.b.loc.offset)  # type: ignore[attr-defined]
+
+
+def _new_display(w: Emitter, items: tuple[Abstract, ...]) -> Abstract:
+    """A new list of known items."""
+    site = _site(w)
+    item = w.lists.get(site)  # type: ignore[attr-defined]
+    if item is not None:
+        return lists.make(w, item, items, site)
+    return ListDisplay(items, w.loop_depth, site)  # type: ignore[attr-defined]
+
+
+def _repeat_list(w: Emitter, sequence: Abstract, count: Abstract) -> Abstract:
+    """`sequence * count`, whose items may get another type later."""
+    site = _site(w)
+    item = w.lists.get(site)  # type: ignore[attr-defined]
+    made = lists.repeated(w, lists.as_list(w, sequence, item), count)
+    assert isinstance(made, List)
+    return List(made.item, made.cells, site)
 
 
 _SEQUENCES: dict[str, Callable[[Emitter, Abstract, Abstract], Abstract | None]] = {
@@ -122,6 +178,8 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
         return scalars.compare(w, symbol, x, y)
     if isinstance(x, (Tup, ListDisplay)) and type(x) is type(y):
         return _compare_tuples(w, symbol, x.items, y.items)  # type: ignore[attr-defined]
+    if isinstance(x, (List, ListDisplay)) and isinstance(y, (List, ListDisplay)):
+        return _compare_lists(w, symbol, *lists.same_kind(w, x, y))
     if isinstance(x, Const) and isinstance(y, Const):
         return _compare_constants(symbol, x, y)
     if (texts.is_text(x) and texts.is_text(y)) or texts.is_foreign(x) or texts.is_foreign(y):
@@ -165,6 +223,17 @@ def _compare_tuples(w: Emitter, symbol: str, xs: tuple[Abstract, ...], ys: tuple
     return result
 
 
+def _compare_lists(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
+    if symbol in ("==", "!="):
+        equal = w.call_library("lists:equal", x, y)
+        return equal if symbol == "==" else not_(w, equal)
+    if symbol in ("<", ">="):
+        less = w.call_library("lists:less", x, y)
+        return less if symbol == "<" else not_(w, less)
+    less = w.call_library("lists:less", y, x)
+    return less if symbol == ">" else not_(w, less)
+
+
 def _as_bool(w: Emitter, value: Abstract) -> Abstract:
     known = truth(w, value)
     return Const(known) if isinstance(known, bool) else Num(PYBOOL, known)
@@ -197,6 +266,10 @@ def is_(w: Emitter, x: Abstract, y: Abstract, invert: bool) -> Abstract:
             return Const(invert)
         same_value = w.b.value("same", x.value, y.value)
         return Num(PYBOOL, w.b.value("not", same_value) if invert else same_value)
+    if isinstance(x, List) and isinstance(y, List):
+        if x.item != y.item or x.cells == y.cells:
+            return Const((x.item == y.item) != invert)
+        fail(Code.BAD_OPERAND, "whether two lists are the same is not known here", hint="Compare them with ==.")
     if scalar_type(x) is not None and scalar_type(y) is not None and scalar_type(x) == scalar_type(y):
         return scalars.compare(w, "!=" if invert else "==", x, y)
     return Const(invert)
@@ -213,6 +286,8 @@ def contains(w: Emitter, item: Abstract, container: Abstract, invert: bool) -> A
         found = Const(False)
         for other in container.items:
             found = _logical(w, "or", found, _as_bool(w, compare(w, "==", item, other)))
+    elif isinstance(container, List):
+        found = w.call_library("lists:contains", container, item)
     elif texts.is_text(container) and texts.is_text(item):
         found = texts.operate(w, "operator:contains", [container, item], PYBOOL)
     elif texts.is_foreign(container):
@@ -241,6 +316,8 @@ def truth(w: Emitter, value: Abstract) -> Value | bool:
     if isinstance(value, (Tup, ListDisplay)):
         answer = special.call(w, "__bool__", value)
         return bool(value.items) if answer is None else truth(w, answer)
+    if isinstance(value, List):
+        return w.b.value("cmp", lists.size(w, value), w.b.i64(0), pred="gt")
     if isinstance(value, Opt):
         return _optional_truth(w, value)
     if isinstance(value, Num):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from quadrants.infer import lists
 from quadrants.infer.emitter import Emitter, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
@@ -54,6 +55,13 @@ def _store(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Const(None)
 
 
+def _of_list(body: Callable[..., Abstract | None]) -> Callable[[Emitter, Args, Keywords], Abstract]:
+    def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+        return body(w, *args) or Const(None)
+
+    return call
+
+
 def _is_known(value: Abstract) -> bool:
     """Whether a value is a constant, or a tuple of constants."""
     return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
@@ -71,6 +79,7 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.from_bits: lambda w, args, keywords: Num(PYFLOAT, w.b.value("bitcast", w.cast(args[0], I64), type=F64)),
         raw.known: lambda w, args, keywords: Const(_is_known(args[0])),
         raw.strict: lambda w, args, keywords: Const(w.options.fp == "strict"),
+        **{getattr(raw, name): _of_list(body) for name, body in lists.RAW.items()},
         raw.load: _load,
         raw.store: _store,
     }

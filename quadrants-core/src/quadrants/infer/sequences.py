@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from quadrants.bytecode import nodes
 from quadrants.diagnostics import Code
-from quadrants.infer import indexing, scalars, special, texts
+from quadrants.infer import indexing, lists, scalars, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import convert, join_types
 from quadrants.infer.values import (
@@ -19,6 +19,7 @@ from quadrants.infer.values import (
     Arr,
     ConflictType,
     Const,
+    List,
     ListDisplay,
     Num,
     Object,
@@ -70,7 +71,14 @@ def _static_zip(w: Emitter, value: Sequence_) -> tuple[Abstract, ...] | None:
     return tuple(Tup(items) for items in zip(*(items for items in parts if items is not None)))
 
 
-_STATIC = {"enumerate": _static_enumerate, "reversed": _static_reversed, "zip": _static_zip}
+def _static_map(w: Emitter, value: Sequence_) -> tuple[Abstract, ...] | None:
+    parts = _static_zip(w, Sequence_("zip", value.parts[1:]))
+    if parts is None:
+        return None
+    return tuple(w.call_value(value.parts[0], part.items, {}) for part in parts)  # type: ignore[attr-defined]
+
+
+_STATIC = {"map": _static_map, "enumerate": _static_enumerate, "reversed": _static_reversed, "zip": _static_zip}
 
 
 def constant_range(value: Sequence_) -> range | None:
@@ -86,6 +94,8 @@ def length(w: Emitter, value: Abstract) -> Abstract:
         return special.call(w, "__len__", value) or Const(len(value.items))
     if isinstance(value, Const) and hasattr(value.value, "__len__") and not isinstance(value.value, type):
         return Const(len(value.value))
+    if isinstance(value, List):
+        return Num(PYINT, lists.size(w, value))
     if isinstance(value, Arr):
         if value.array.ndim == 0:
             fail(Code.BAD_OPERAND, "len() of unsized object: the array has rank 0")
@@ -121,8 +131,8 @@ def count(w: Emitter, value: Abstract) -> Value:
     if isinstance(value, Sequence_):
         if value.kind in ("enumerate", "reversed"):
             return count(w, value.parts[0])
-        if value.kind == "zip":
-            counts = [count(w, part) for part in value.parts]
+        if value.kind in ("zip", "map"):
+            counts = [count(w, part) for part in (value.parts[1:] if value.kind == "map" else value.parts)]
             shortest = counts[0]
             for other in counts[1:]:
                 shortest = w.b.value("min", shortest, other)
@@ -143,6 +153,8 @@ def item(w: Emitter, value: Abstract, k: Value) -> Abstract:
         return view
     if isinstance(value, (Tup, ListDisplay)):
         return pick(w, value.items, k)
+    if isinstance(value, List):  # it may have changed since its length was taken
+        return lists.get(w, value, lists.place(w, value, Num(PYINT, k), "list index out of range"))
     if texts.is_text(value) or isinstance(value, Object):
         return texts.item(w, value, Num(PYINT, k))
     assert isinstance(value, Sequence_)
@@ -167,11 +179,17 @@ def _zip_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
     return Tup(tuple(item(w, part, k) for part in value.parts))
 
 
+def _map_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    items = [item(w, part, k) for part in value.parts[1:]]
+    return w.call_value(value.parts[0], items, {})  # type: ignore[attr-defined, no-any-return]
+
+
 _ITEM: dict[str, Callable[[Emitter, Sequence_, Value], Abstract]] = {
     "range": _range_item,
     "enumerate": _enumerate_item,
     "reversed": _reversed_item,
     "zip": _zip_item,
+    "map": _map_item,
 }
 
 
@@ -242,12 +260,22 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     if isinstance(iterable, Sequence_) and iterable.kind == "ndindex":
         _index_nest(w, node, iterable.parts, ())
         return
+    if _grows(iterable):
+        w.growing_loop(node, lambda: count(w, iterable), lambda k: _body(w, node, item(w, iterable, k)))
+        return
     iterable = texts.as_string(w, iterable)
     known = isinstance(iterable, (Arr, Sequence_)) or texts.is_text(iterable)
     if not known or (isinstance(iterable, Arr) and iterable.array.ndim == 0):
         fail(Code.NOT_ITERABLE, f"{describe(iterable)} cannot be iterated over")
     bounds = (w.b.i64(0), count(w, iterable), w.b.i64(1))
     w.counted_loop(node, 0, bounds, lambda k: _body(w, node, item(w, iterable, k)))
+
+
+def _grows(value: Abstract) -> bool:
+    """Whether a loop over the value asks each time whether there is more: it may change on the way."""
+    if isinstance(value, Sequence_) and value.kind in ("enumerate", "zip", "map"):
+        return any(_grows(part) for part in value.parts)
+    return isinstance(value, List)
 
 
 def _body(w: ControlWalk, node: nodes.For, value: Abstract) -> None:
@@ -272,18 +300,28 @@ def _index_nest(w: ControlWalk, node: nodes.For, dims: tuple[Abstract, ...], don
     w.counted_loop(node, len(done), bounds, lambda i: _index_nest(w, node, dims[1:], (*done, Num(PYINT, i))))
 
 
+def known_items(w: Emitter, value: Abstract) -> tuple[Abstract, ...] | None:
+    """The items of an iterable whose length is known; else None."""
+    items = static_items(w, value)
+    if items is None and isinstance(value, Sequence_) and value.kind == "range":
+        known = constant_range(value)
+        items = None if known is None or len(known) > MAX_UNROLLED else tuple(Const(k) for k in known)
+    return items
+
+
+def is_constant_slice(index: SliceValue) -> bool:
+    """Whether the bounds of a slice are known."""
+    return all(isinstance(part, Const) for part in (index.start, index.stop, index.step))
+
+
 def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstract, ...]:
     """The items to unpack: of a tuple, or of an array whose length is checked."""
     value = w.unwrap(value)
-    items = static_items(w, value)
+    items = known_items(w, value)
     if items is not None:
         return items
-    if isinstance(value, Sequence_) and value.kind == "range":
-        known = constant_range(value)
-        if known is not None:
-            return tuple(Const(k) for k in known)
     value = texts.as_string(w, value)
-    if (isinstance(value, (Arr, Sequence_, Object)) or texts.is_text(value)) and n is not None:
+    if (isinstance(value, (Arr, List, Sequence_, Object)) or texts.is_text(value)) and n is not None:
         total = count(w, value)
         few = w.b.value("cmp", total, w.b.i64(n), pred="ge")
         text = FormatType((f"not enough values to unpack (expected {n}, got ", FormatHole(PYINT, "", ""), ")"))

@@ -21,6 +21,7 @@ from quadrants.types import (
     ChoiceType,
     FormatHole,
     FormatType,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -113,21 +114,46 @@ class ListDisplay(Abstract):
 
     items: tuple[Abstract, ...]
     depth: int = 0  # how many loops were around where it was made
+    site: object = None  # where it was made
 
     @property
     def type(self) -> Type:
-        return ListType(tuple(item.type for item in self.items))
+        return DisplayType(tuple(item.type for item in self.items), self.site)
 
     @property
     def leaves(self) -> tuple[Value, ...]:
         return tuple(leaf for item in self.items for leaf in item.leaves)
 
 
-@frozen
-class ListType(Type):
-    """The type of a `ListDisplay`."""
+@frozen(eq=False)
+class List(Abstract):
+    """A list that changes, or whose length depends on the run; `site`: where it was made (see `lists`)."""
+
+    item: Type
+    cells: tuple[Value, ...]
+    site: object = None
+
+    @property
+    def type(self) -> Type:
+        return ListType(self.item)
+
+    @property
+    def leaves(self) -> tuple[Value, ...]:
+        return self.cells
+
+
+@frozen(eq=False)
+class DisplayType(Type):
+    """The type of a `ListDisplay`. Its site is no part of it."""
 
     items: tuple[Type, ...]
+    site: object = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DisplayType) and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
 
     def leaves(self) -> tuple[Type, ...]:
         return tuple(leaf for item in self.items for leaf in item.leaves())
@@ -145,7 +171,7 @@ class DictDisplay(Abstract):
 
     @property
     def type(self) -> Type:
-        return ListType(tuple(item.type for item in self.items))
+        return DisplayType(tuple(item.type for item in self.items))
 
     @property
     def leaves(self) -> tuple[Value, ...]:
@@ -388,6 +414,22 @@ class NewExc(Abstract):
         return tuple(leaf for arg in self.args for leaf in arg.leaves)
 
 
+@frozen(eq=False)
+class Generator(Abstract):
+    """A generator expression that nobody has taken items from yet: its function, and the iterable that it walks."""
+
+    function: Closure
+    iterable: Abstract
+
+    @property
+    def type(self) -> Type:
+        return SequenceType("generator", (self.function.type, self.iterable.type))
+
+    @property
+    def leaves(self) -> tuple[Value, ...]:
+        return (*self.function.leaves, *self.iterable.leaves)
+
+
 @frozen
 class MaybeType(Type):
     """A local that may be unbound."""
@@ -483,6 +525,9 @@ def _rebuild_text(t: FormatType, leaves: Iterator[Value]) -> Abstract:
 
 def _rebuild_sequence(t: SequenceType, leaves: Iterator[Value]) -> Abstract:
     parts = tuple(rebuild(part, leaves) for part in t.parts)
+    if t.kind == "generator":
+        assert isinstance(parts[0], Closure)
+        return Generator(parts[0], parts[1])
     return Method(parts[0], t.kind[7:]) if t.kind.startswith("method ") else Sequence_(t.kind, parts)
 
 
@@ -491,7 +536,8 @@ _REBUILD = {
     LiteralType: lambda t, leaves: Const(t.value),
     TupleType: lambda t, leaves: Tup(tuple(rebuild(item, leaves) for item in t.items)),
     NamedTupleType: lambda t, leaves: Tup(tuple(rebuild(item, leaves) for item in t.items), (t.fields, t.cls)),
-    ListType: lambda t, leaves: ListDisplay(tuple(rebuild(item, leaves) for item in t.items)),
+    DisplayType: lambda t, leaves: ListDisplay(tuple(rebuild(item, leaves) for item in t.items), 0, t.site),
+    ListType: lambda t, leaves: List(t.item, tuple(next(leaves) for _ in t.cells())),
     OptionalType: lambda t, leaves: Opt(next(leaves), rebuild(t.item, leaves)),
     MaybeType: lambda t, leaves: Maybe(next(leaves), rebuild(t.item, leaves)),
     SliceType: lambda t, leaves: SliceValue(rebuild(t.start, leaves), rebuild(t.stop, leaves), rebuild(t.step, leaves)),

@@ -27,12 +27,12 @@ from quadrants.infer.slots import (
     type_of,
     unchanged,
 )
-from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Opt, rebuild
+from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Num, Opt, rebuild
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Loc, Op, Region
 from quadrants.ir.ops import OPS
-from quadrants.types import EXC, Type
+from quadrants.types import EXC, PYINT, Type
 
 #: Walks of one loop header before it counts as a failure.
 MAX_ROUNDS = 24
@@ -241,7 +241,7 @@ class ControlWalk(Emitter):
         names = dict.fromkeys(name for env in envs for name in env.locals)
         slots: list[tuple[str, Type]] = []
         for name in names:
-            if live is not None and name not in live:
+            if live is not None and name not in live and name[0] != "@":
                 continue
             values = [env.locals.get(name) for env in envs]
             if unchanged(values, base.locals.get(name)):
@@ -300,8 +300,12 @@ class ControlWalk(Emitter):
 
     def _return(self, node: nodes.Return) -> None:
         self.at(node.loc)
-        self.returns.append(Return(self.b.region, self.pop(), self.b.loc))
+        self.returns.append(Return(self.b.region, self.result_of(self.pop()), self.b.loc))
         self.env = None
+
+    def result_of(self, value: Abstract) -> Abstract:
+        """What a `return` of the value gives."""
+        return value
 
     def _raise(self, node: nodes.Raise) -> None:
         self.at(node.loc)
@@ -361,6 +365,52 @@ class ControlWalk(Emitter):
         for name, type_ in types.items():
             after.locals[name] = rebuild(type_, leaves)
         self.env = after
+
+    def growing_loop(self, node: nodes.For, size: Callable[[], Value], body: Callable[[Value], None]) -> None:
+        """A `for` over what may grow or shrink meanwhile: each turn asks for the size. `body` as in `counted_loop`."""
+        base = self.live_env
+        counter = f"@turn{self.loop_depth}"
+        target, region = Target(self.fresh_label()), Region()
+        start = base.copy()
+        start.locals[counter] = Num(PYINT, self.b.i64(0))
+
+        def leave() -> None:
+            target.exits.append(Exit(self.b.region, self.live_env, self.b.loc))
+            self.env = None
+
+        def turn() -> None:
+            index = self.live_env.locals[counter]
+            assert isinstance(index, Num)
+            more = self.b.value("cmp", index.value, size(), pred="lt")
+            self.branch(more, lambda: None, leave)
+            self.live_env.locals[counter] = Num(PYINT, self.b.value("add", index.value, self.b.i64(1)))
+            body(index.value)
+
+        end = self._targeting(
+            -target.label, target, lambda: self.in_region(region, start, lambda: self._endless(node, counter, turn))
+        )
+        assert end is None
+        self._finish_block(base, region, target, None, None)
+        self.live_env.locals.pop(counter, None)
+
+    def _endless(self, node: nodes.For, counter: str, turn: Callable[[], None]) -> None:
+        base = self.live_env
+        loc = self.b.loc
+        label = self.fresh_label()
+
+        def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
+            return self._run_body(node.label, label, base, [], types, lambda _: turn())
+
+        key = ("growing", id(node))
+        carried: dict[str, Type | None] = {**self._carried(node, base), counter: PYINT}
+        region, types, ends = self.solve(key, base, carried, run)
+        inits = self._initial_values(base, types)
+        for end in ends:
+            self._close(end, "continue", list(types.items()), {"label": label})
+        self.b.loc = loc
+        self.b.region.ops.append(Op(OPS["loop"], inits, [], {"label": label, "result_types": ()}, [region], loc))
+        self.b.op("unreachable")
+        self.env = None
 
     def _carried(self, node: nodes.Loop | nodes.For, base: Env) -> dict[str, Type | None]:
         """The locals that a loop carries, with their types at its entry (None: unbound)."""

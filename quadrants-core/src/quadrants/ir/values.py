@@ -16,7 +16,7 @@ import numpy as np
 
 from quadrants._frozen import frozen, record
 from quadrants.ir.core import Loc, Scope
-from quadrants.types import ArrayType, ExcType, LanesType, ObjectType, RefType, Scalar, StrType, Type
+from quadrants.types import ArrayType, CellsType, ExcType, LanesType, ObjectType, RefType, Scalar, StrType, Type
 from quadrants.types.dtypes import dtype_of
 
 #: What memory that was never written holds: no plausible number, and NaN as a float16.
@@ -74,6 +74,14 @@ class Block:
             raise Undefined("releases memory that was freed")
         self.refcount -= not self.external
         self.freed = self.refcount == 0
+
+
+@record(eq=False)
+class InterpCells:
+    """The memory of a list. `block` counts the references to it; None for the zero value."""
+
+    items: list[Any]
+    block: Block | None
 
 
 @record(eq=False)
@@ -228,6 +236,8 @@ def zero(type: Type) -> Any:
         return InterpArray(type, None, 0, (0,) * type.ndim, (0,) * type.ndim)
     if isinstance(type, LanesType):
         return (canonical(type.item, 0),) * type.count
+    if isinstance(type, CellsType):
+        return InterpCells([], None)
     if isinstance(type, (ExcType, ObjectType, StrType)):
         return None
     raise TypeError(f"{type} has no zero value")

@@ -177,5 +177,36 @@ def store(value, array, *index):
     array[index] = value
 
 
+def list_size(items):
+    """How many items a list has."""
+    return len(items)
+
+
+def list_get(items, index):
+    """`items[index]`, with the index known to be in range and not negative."""
+    return items[index]
+
+
+def list_put(items, index, value):
+    """`items[index] = value`, with the index known to be in range and not negative."""
+    items[index] = value
+
+
+def list_resize(items, size):
+    """Let a list have so many items."""
+    del items[size:]
+    items.extend([None] * (size - len(items)))
+
+
+def list_like(items):
+    """A new, empty list for items of the same type."""
+    return []
+
+
+def list_dtype(items):
+    """The dtype of an array of the items of a list."""
+    return np.array(items).dtype
+
+
 #: The interpreter's version, for the few texts and rules that changed.
 VERSION = sys.version_info[:2]

@@ -16,7 +16,7 @@ from dataclasses import field
 
 from quadrants._frozen import frozen
 from quadrants.ir.core import Loc, Scope
-from quadrants.types import ArrayType, ExcType, LanesType, ObjectType, Scalar, StrType, Type
+from quadrants.types import ArrayType, CellsType, ExcType, LanesType, ObjectType, Scalar, StrType, Type
 
 # The context: made by the caller of the entry function on its stack, `CTX_HEADER_BYTES` of it zeroed.
 CTX_NEXT_RECORD = 0  # i32: how many records were written; the next slot is this modulo RECORDS
@@ -72,6 +72,11 @@ BLOCK_HEADER = 64  # bytes from the header to the data
 BLOCK_ALIGN = 64
 BLOCK_EXTRA = BLOCK_HEADER + BLOCK_ALIGN  # allocated beyond nbytes
 
+# The memory of a list: a block with this data. Its cells are the data of another block, which is replaced when they get too many.
+LIST_CELLS = BLOCK_HEADER  # ptr: the block of the cells; null while there are none
+LIST_SIZE = BLOCK_HEADER + 8  # i64: how many cells are used
+LIST_BYTES = 16
+
 #: An owner with this bit set is a borrowed Python object (address + 1); null is memory that nobody frees.
 OWNER_PYTHON_TAG = 1
 
@@ -103,7 +108,7 @@ def components(type: Type) -> tuple[str, ...]:
         return ("ptr", "ptr") + ("i64",) * (2 * type.ndim)
     if isinstance(type, ExcType):
         return ("i32",)
-    if isinstance(type, (StrType, ObjectType)):
+    if isinstance(type, (StrType, ObjectType, CellsType)):
         return ("ptr",)
     if isinstance(type, LanesType):
         return tuple(f"<{type.count} x {text}>" for text in components(type.item))

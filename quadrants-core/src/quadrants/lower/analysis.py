@@ -28,6 +28,8 @@ IMPLIED = {
     "atomic": (INDEX_ERROR,),
     "atomic.cas": (INDEX_ERROR,),
     "alloc": (VALUE_ERROR, MEMORY_ERROR),
+    "list.new": (MEMORY_ERROR,),
+    "list.resize": (MEMORY_ERROR,),
 }
 
 #: Ops that may leave an error of Python's behind, under the class number PYTHON_ERROR.

@@ -16,7 +16,7 @@ from quadrants.lower.abi import all_components
 from quadrants.lower.aliasing import Aliasing
 from quadrants.lower.context import ModuleContext
 from quadrants.lower.nodes import CONTEXT, LIKELY
-from quadrants.types import RefType, Type
+from quadrants.types import CellsType, RefType, Type
 
 #: A component of a value: an LLVM operand such as "%t3", "7" or "0x7FF0000000000000".
 Text = str
@@ -250,7 +250,6 @@ class FunctionEmitter:
 
     def finish_chains(self, handler: Handler) -> None:
         """Write the cleanup of a handler, longest chains first, so that a shorter one has all of its edges."""
-        release = self.module.runtime("qd_release") if handler.chains else ""
         while handler.chains:
             cleanup = max(handler.chains, key=len)
             join = handler.chains.pop(cleanup)
@@ -259,7 +258,7 @@ class FunctionEmitter:
             target.incoming.append((join.phis, join.label))
             with self.cold_block(join.label):
                 self.lines.append(join.phi_lines())
-                self.line(f"call void {release}(ptr {owner_of(self, cleanup[-1])})")
+                release(self, cleanup[-1])
                 self.lines.append(f"  br label %{target.label}")
 
 
@@ -267,9 +266,17 @@ _FLAGS = {"default": "contract ", "strict": "", "fast": "fast "}
 
 
 def owner_of(e: FunctionEmitter, value: Value) -> Text:
-    """The owner of an array, or of the array in a variable."""
-    owner = e.parts[value][1]
+    """The owner of an array or a list, or of what a variable holds."""
+    type = value.type.item if isinstance(value.type, RefType) else value.type
+    owner = e.parts[value][0 if isinstance(type, CellsType) else 1]
     return e.let(f"load ptr, ptr {owner}") if isinstance(value.type, RefType) else owner
+
+
+def release(e: FunctionEmitter, value: Value) -> None:
+    """Give up a reference to an array or a list, or to what a variable holds."""
+    type = value.type.item if isinstance(value.type, RefType) else value.type
+    function = "qd_list_release" if isinstance(type, CellsType) else "qd_release"
+    e.line(f"call void {e.module.runtime(function)}(ptr {owner_of(e, value)})")
 
 
 def _no_return(parts: Parts) -> None:

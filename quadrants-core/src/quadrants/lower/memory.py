@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from quadrants.ir.core import Op
+from quadrants.ir.core import Op, Value
 from quadrants.lower.abi import BLOCK_HEADER, memory_text
 from quadrants.lower.address import address, array_type, checked, dims, strides
 from quadrants.lower.analysis import MEMORY_ERROR, VALUE_ERROR
-from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of
+from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of, release
 from quadrants.lower.errors import Word, raise_in
 from quadrants.lower.nodes import DATA
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType, Type
@@ -42,30 +42,40 @@ def _imaginary(e: FunctionEmitter, at: Text, part: Scalar) -> Text:
     return e.let(f"getelementptr inbounds nuw i8, ptr {at}, i64 {part.itemsize}")
 
 
-def _load(e: FunctionEmitter, op: Op) -> None:
-    at, type = element(e, op, 0)
-    part = type.dtype.part
+def load_at(e: FunctionEmitter, result: Value, at: Text, note: Text) -> None:
+    """Load the element at an address."""
+    assert isinstance(result.type, Scalar)
+    part = result.type.part
     text, align = memory_text(part), part.itemsize
-    note = DATA + e.aliasing.note(op.operands[0])
     value = e.let(f"load {text}, ptr {at}, align {align}, {note}")
-    if type.dtype.is_complex:
+    if result.type.is_complex:
         imaginary = _imaginary(e, at, part)
-        e.parts[op.results[0]] = (value, e.let(f"load {text}, ptr {imaginary}, align {align}, {note}"))
+        e.parts[result] = (value, e.let(f"load {text}, ptr {imaginary}, align {align}, {note}"))
     else:
-        e.set(op, e.let(f"icmp ne i8 {value}, 0") if type.dtype.is_bool else value)
+        e.parts[result] = (e.let(f"icmp ne i8 {value}, 0") if result.type.is_bool else value,)
+
+
+def store_at(e: FunctionEmitter, stored: Value, at: Text, note: Text) -> None:
+    """Store an element at an address."""
+    assert isinstance(stored.type, Scalar)
+    part = stored.type.part
+    text, align = memory_text(part), part.itemsize
+    parts = e.get(stored)
+    value = e.let(f"zext i1 {parts[0]} to i8") if stored.type.is_bool else parts[0]
+    e.line(f"store {text} {value}, ptr {at}, align {align}, {note}")
+    if stored.type.is_complex:
+        imaginary = _imaginary(e, at, part)
+        e.line(f"store {text} {parts[1]}, ptr {imaginary}, align {align}, {note}")
+
+
+def _load(e: FunctionEmitter, op: Op) -> None:
+    at, _ = element(e, op, 0)
+    load_at(e, op.results[0], at, DATA + e.aliasing.note(op.operands[0]))
 
 
 def _store(e: FunctionEmitter, op: Op) -> None:
-    at, type = element(e, op, 1)
-    part = type.dtype.part
-    text, align = memory_text(part), part.itemsize
-    parts = e.get(op.operands[0])
-    value = e.let(f"zext i1 {parts[0]} to i8") if type.dtype.is_bool else parts[0]
-    note = DATA + e.aliasing.note(op.operands[1])
-    e.line(f"store {text} {value}, ptr {at}, align {align}, {note}")
-    if type.dtype.is_complex:
-        imaginary = _imaginary(e, at, part)
-        e.line(f"store {text} {parts[1]}, ptr {imaginary}, align {align}, {note}")
+    at, _ = element(e, op, 1)
+    store_at(e, op.operands[0], at, DATA + e.aliasing.note(op.operands[1]))
 
 
 # Allocation
@@ -214,11 +224,12 @@ def _overlap(e: FunctionEmitter, op: Op) -> None:
     e.set(op, answer)
 
 
-def _count(function: str) -> Emitter:
-    def emit(e: FunctionEmitter, op: Op) -> None:
-        e.line(f"call void {e.module.runtime(function)}(ptr {owner_of(e, op.operands[0])})")
+def _retain(e: FunctionEmitter, op: Op) -> None:
+    e.line(f"call void {e.module.runtime('qd_retain')}(ptr {owner_of(e, op.operands[0])})")
 
-    return emit
+
+def _release(e: FunctionEmitter, op: Op) -> None:
+    release(e, op.operands[0])
 
 
 def _index(e: FunctionEmitter, op: Op) -> None:
@@ -237,6 +248,6 @@ EMITTERS: dict[str, Emitter] = {
     "view": _view,
     "same": _same,
     "overlap": _overlap,
-    "retain": _count("qd_retain"),
-    "release": _count("qd_release"),
+    "retain": _retain,
+    "release": _release,
 }

@@ -33,6 +33,9 @@ DECLARATIONS: Mapping[str, str] = MappingProxyType(
         "qd_alloc_zero": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero(i64) {_BLOCK}",
         "qd_retain": f"declare void @qd_retain(ptr captures(none)) {_COUNT}",
         "qd_release": f"declare void @qd_release(ptr captures(none)) {_COUNT}",
+        "qd_list_new": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new() {_BLOCK}",
+        "qd_list_resize": "declare i1 @qd_list_resize(ptr captures(none), i64, i64) nounwind willreturn",
+        "qd_list_release": "declare void @qd_list_release(ptr captures(none)) nounwind willreturn",
         "qd_traceback": f"declare void @qd_traceback(ptr captures(none), i32) {_RECORD}",
         "qd_swallow": "declare void @qd_swallow(i32) cold nounwind",
         **{f"qd_raise{n}": f"declare i32 @qd_raise{n}({_raise_params(n)}) {_RECORD}" for n in RAISE_WIDTHS},
@@ -65,6 +68,7 @@ def definitions() -> str:
             _ALLOC_ZERO,
             _RETAIN,
             _RELEASE,
+            _LISTS,
             *(_raise(words) for words in RAISE_WIDTHS),
             _TRACEBACK,
             _SWALLOW,
@@ -169,6 +173,83 @@ free:
   call void @free(ptr %raw)
   br label %done""",
 )
+
+
+#: Growth is by half, so that appending takes constant time on average.
+_LISTS = f"""
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new() nounwind {{
+  %list = call ptr @qd_alloc_zero(i64 {abi.LIST_BYTES})
+  ret ptr %list
+}}
+
+define i1 @qd_list_resize(ptr captures(none) %list, i64 %size, i64 %itemsize) nounwind {{
+  %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
+  %size.at = getelementptr i8, ptr %list, i64 {abi.LIST_SIZE}
+  %cells = load ptr, ptr %cells.at
+  %none = icmp eq ptr %cells, null
+  br i1 %none, label %measured, label %measure
+measure:
+  %capacity.at = getelementptr i8, ptr %cells, i64 {abi.BLOCK_NBYTES}
+  %capacity.old = load i64, ptr %capacity.at
+  br label %measured
+measured:
+  %capacity = phi i64 [ 0, %0 ], [ %capacity.old, %measure ]
+  %wide = call {{ i64, i1 }} @llvm.smul.with.overflow.i64(i64 %size, i64 %itemsize)
+  %needed = extractvalue {{ i64, i1 }} %wide, 0
+  %overflow = extractvalue {{ i64, i1 }} %wide, 1
+  br i1 %overflow, label %fail, label %compare
+compare:
+  %fits = icmp ule i64 %needed, %capacity
+  br i1 %fits, label %done, label %grow
+grow:
+  %half = lshr i64 %capacity, 1
+  %more = add i64 %capacity, %half
+  %floor = call i64 @llvm.umax.i64(i64 %more, i64 64)
+  %wanted = call i64 @llvm.umax.i64(i64 %floor, i64 %needed)
+  %new = call ptr @qd_alloc(i64 %wanted)
+  %failed = icmp eq ptr %new, null
+  br i1 %failed, label %fail, label %move
+move:
+  br i1 %none, label %replace, label %copy
+copy:
+  %old.size = load i64, ptr %size.at
+  %used = mul i64 %old.size, %itemsize
+  %from = getelementptr i8, ptr %cells, i64 {abi.BLOCK_HEADER}
+  %to = getelementptr i8, ptr %new, i64 {abi.BLOCK_HEADER}
+  call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %used, i1 false)
+  call void @qd_release(ptr %cells)
+  br label %replace
+replace:
+  store ptr %new, ptr %cells.at
+  br label %done
+done:
+  store i64 %size, ptr %size.at
+  ret i1 true
+fail:
+  ret i1 false
+}}
+
+define void @qd_list_release(ptr captures(none) %list) nounwind {{
+  %null = icmp eq ptr %list, null
+  br i1 %null, label %done, label %count
+count:
+  %old = load i64, ptr %list
+  %last = icmp eq i64 %old, 1
+  br i1 %last, label %free, label %less
+free:
+  %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
+  %cells = load ptr, ptr %cells.at
+  call void @qd_release(ptr %cells)
+  call void @qd_release(ptr %list)
+  ret void
+less:
+  %new = sub i64 %old, 1
+  store i64 %new, ptr %list
+  br label %done
+done:
+  ret void
+}}
+"""
 
 
 def _raise(words: int) -> str:

@@ -6,10 +6,23 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from quadrants.ir.ops import device, subgroup
-from quadrants.lower import arith, atomics, calls, cast, control, elementary, errors, lanes, memory, strings, variables
+from quadrants.lower import (
+    arith,
+    atomics,
+    calls,
+    cast,
+    control,
+    elementary,
+    errors,
+    lanes,
+    lists,
+    memory,
+    strings,
+    variables,
+)
 from quadrants.lower.emit import Emitter
 
-_FAMILIES = (arith, cast, elementary, memory, lanes, errors, control, calls, variables, atomics, strings)
+_FAMILIES = (arith, cast, elementary, memory, lanes, errors, control, calls, variables, atomics, strings, lists)
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(
     {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}

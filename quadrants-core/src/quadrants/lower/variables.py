@@ -1,14 +1,14 @@
 """Mutable variables of a function: slots in its frame, one a component, which LLVM turns into registers.
 
-A variable of an array owns what it holds: setting it releases the old content.
+A variable of an array or a list owns what it holds: setting it releases the old content.
 """
 
 from __future__ import annotations
 
 from quadrants.ir.core import Op, Value
 from quadrants.lower.abi import components
-from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, owner_of
-from quadrants.types import ArrayType, RefType
+from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, release
+from quadrants.types import RefType
 
 
 def _item_texts(variable: Value) -> tuple[str, ...]:
@@ -37,8 +37,8 @@ def _get(e: FunctionEmitter, op: Op) -> None:
 
 def _set(e: FunctionEmitter, op: Op) -> None:
     variable, value = op.operands
-    if isinstance(value.type, ArrayType):
-        e.line(f"call void {e.module.runtime('qd_release')}(ptr {owner_of(e, variable)})")
+    if value.type.heap:
+        release(e, variable)
     _write(e, e.get(variable), _item_texts(variable), e.get(value))
 
 

@@ -150,6 +150,42 @@ def _literal_key(value: object) -> tuple[object, object]:
 
 
 @frozen
+class CellsType(Type):
+    """Memory for any number of scalars, which grows: what a list consists of, one a leaf of its items.
+
+    Args:
+        dtype: the (machine) type of a cell.
+    """
+
+    dtype: Scalar
+
+    @property
+    def heap(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"cells<{self.dtype}>"
+
+
+@frozen
+class ListType(Type):
+    """A list whose items are all of one type. It is a reference, as in Python."""
+
+    item: Type
+
+    def leaves(self) -> tuple[Type, ...]:
+        return tuple(CellsType(leaf) for leaf in self.cells())
+
+    def cells(self) -> tuple[Scalar, ...]:
+        """The types of the cells: those of the leaves of an item, or one that only counts the items."""
+        found = tuple(leaf for leaf in self.item.leaves() if isinstance(leaf, Scalar))
+        return tuple(leaf.machine for leaf in found) or (BOOL,)
+
+    def __str__(self) -> str:
+        return f"list<{self.item}>"
+
+
+@frozen
 class StrType(Type):
     """A string whose text is only known at run time (an argument); opaque to compiled code."""
 

@@ -16,10 +16,12 @@ from functools import reduce
 from quadrants.types.compound import (
     SPACES,
     ArrayType,
+    CellsType,
     ChoiceType,
     ExcType,
     FormatHole,
     FormatType,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -316,6 +318,14 @@ def _named_tuple(scanner: Scanner) -> NamedTupleType:
 _SIMPLE: dict[str, Type] = {**SCALARS, "none": NoneType(), "str": StrType(), "exc": ExcType(), "object": ObjectType()}
 
 
+def _scalar_item(scanner: Scanner) -> Scalar:
+    start = scanner.pos
+    found = scan_type(scanner)
+    if not isinstance(found, Scalar) or found.weak:
+        raise scanner.error(f"{found} is no machine scalar", start)
+    return found
+
+
 def _choice(scanner: Scanner) -> ChoiceType:
     texts = [scanner.string()]
     while scanner.accept(","):
@@ -326,6 +336,8 @@ def _choice(scanner: Scanner) -> ChoiceType:
 _COMPOUND: dict[str, Callable[[Scanner], Type]] = {
     "choice": _choice,
     "array": _array,
+    "cells": lambda scanner: CellsType(_scalar_item(scanner)),
+    "list": lambda scanner: ListType(scan_type(scanner)),
     "union": lambda scanner: UnionType(_items(scanner)),
     "lanes": _lanes,
     "tuple": lambda scanner: TupleType(_items(scanner)),

@@ -153,23 +153,23 @@ f(1)
     Entry(
         Code.UNSUPPORTED_LIST,
         "a use of a list that is not compiled",
-        "Lists that change their length are not compiled in this version.",
+        "A list that changes, or whose length is only known at run time, has items of one type: numbers, or tuples of numbers.",
         """
 @qd.njit
 def f(n):
-    xs = []
+    rows = []
     for i in range(n):
-        xs.append(i)
-    return len(xs)
+        rows.append([0, 0])
+    return len(rows)
 
 f(3)
 """,
-        "Allocate an array of the largest length with np.empty and keep a count, or use a tuple where the length is fixed.",
+        "Use an array, or one list a column.",
     ),
     Entry(
         Code.UNSUPPORTED_DELETE,
         "a del statement",
-        "Deleting a local name is fine; deleting items, slices and attributes is not compiled.",
+        "Deleting a local name or an item of a list is fine; deleting items of arrays, slices and attributes is not compiled.",
         """
 @qd.njit
 def f(a):
@@ -261,9 +261,15 @@ f(0, 1)
     Entry(
         Code.UNSUPPORTED_COMPREHENSION,
         "a comprehension that is not compiled",
-        "The comprehension makes a container that is not compiled in this version.",
-        "# a comprehension that makes a container which changes its length",
-        "Fill an array with a loop.",
+        "The items of a comprehension whose length is only known at run time are numbers, or tuples of numbers.",
+        """
+@qd.njit
+def f(n):
+    return [[i, j] for i in range(n) for j in range(i)]
+
+f(3)
+""",
+        "Use tuples in the place of inner lists, or fill an array with a loop.",
     ),
     Entry(
         Code.UNDEFINED_NAME,

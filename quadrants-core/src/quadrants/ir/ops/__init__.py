@@ -17,6 +17,7 @@ from quadrants.ir.ops import (
     device,
     errors,
     lanes,
+    lists,
     map,
     math,
     memory,
@@ -28,7 +29,7 @@ from quadrants.ir.ops.lift import lifted
 
 _FAMILIES = (
     *(const, arith, bits, cast, complex, math, memory, lanes, map, variables, control, call, errors),
-    *(strings, device, subgroup),
+    *(strings, lists, device, subgroup),
 )
 #: These compute on each lane by itself where they are given lanes.
 _ELEMENTWISE = (arith, bits, cast, complex, math)

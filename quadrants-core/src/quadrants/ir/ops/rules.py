@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quadrants.ir.opdef import Attr, AttrKind, TypeRule
-from quadrants.types import I64, ArrayType, ExcType, ObjectType, RefType, Scalar, StrType, Type
+from quadrants.types import I64, ArrayType, CellsType, ExcType, ObjectType, RefType, Scalar, StrType, Type
 from quadrants.types.lanes import item_of
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def is_machine(type: Type) -> bool:
         return is_scalar(type.dtype)
     if isinstance(type, RefType):
         return not isinstance(type.item, RefType) and is_machine(type.item)
+    if isinstance(type, CellsType):
+        return is_scalar(type.dtype)
     return is_scalar(item_of(type)) or isinstance(type, (ExcType, ObjectType, StrType))
 
 

@@ -1,0 +1,264 @@
+"""Lists: growing, shared by reference, all items of one type.
+
+A list that is written out and only read is a `ListDisplay`, known item by item. As soon as the program changes it, or its length
+depends on the run, `promote` has the function walked again with that list made as a run-time list (`List`) from the start: each
+place that makes a list has a site, and `InstructionWalk.lists` says of what type the items of a site's list are. What lists do is
+written in the language, in `quadrants.library.lists`, on the few operations here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NoReturn
+
+from quadrants.diagnostics import Code
+from quadrants.infer import texts
+from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer.merge import Promote, convert, generalise, join_types
+from quadrants.infer.values import (
+    Abstract,
+    ConflictType,
+    Const,
+    DisplayType,
+    List,
+    ListDisplay,
+    Num,
+    SliceValue,
+    Tup,
+    rebuild,
+)
+from quadrants.ir import Value
+from quadrants.types import OBJECT, PYINT, CellsType, ListType, Scalar, Type
+
+#: Methods of lists that do not change them.
+READING = ("copy", "count", "index")
+
+
+def make(w: Emitter, item: Type, items: Sequence[Abstract] = (), site: object = None) -> List:
+    """A new list."""
+    type_ = ListType(item)
+    made = List(item, tuple(w.b.value("list.new", type=CellsType(cell)) for cell in type_.cells()), site)
+    if items:
+        resize(w, made, w.b.i64(len(items)))
+    for k, value in enumerate(items):
+        put(w, made, w.b.i64(k), value)
+    return made
+
+
+def promote(w: Emitter, display: Abstract, *more: Type, code: Code = Code.UNSUPPORTED_LIST) -> NoReturn:
+    """Walk the function again with the list of a display made at run time, for its items and others of the types."""
+    assert isinstance(display, (ListDisplay, List))
+    types = [generalise(t) for t in more]
+    types += [display.item] if isinstance(display, List) else [generalise(item.type) for item in display.items]
+    if not types:
+        fail(
+            Code.UNSUPPORTED_LIST,
+            "the type of the items of this empty list is not known",
+            hint="Append to it in this function, or start it with an item.",
+        )
+    item = types[0]
+    for other in types[1:]:
+        item = join_types(item, other)
+    check_item(item, code)
+    if display.site is None:
+        fail(
+            Code.UNSUPPORTED_LIST,
+            f"a list of {describe(display.item) if isinstance(display, List) else 'constants'} cannot take {describe(item)} here",
+            hint="Make the list in this function, with items of one type: [0.0], not [0].",
+        )
+    raise Promote(display.site, item)
+
+
+def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST) -> None:
+    """Refuse items that lists do not hold."""
+    if isinstance(item, ConflictType):
+        fail(
+            code,
+            f"the items of a list that changes have one type, not {describe(item)}",
+            hint="Use several lists, or a list of tuples.",
+        )
+    if isinstance(item, (ListType, DisplayType)):
+        fail(code, "lists of lists cannot change in compiled code", hint="Use a 2-D array, or a list of tuples.")
+    if not all(isinstance(leaf, Scalar) for leaf in item.leaves()):
+        fail(code, f"the items of a list that changes are numbers, or tuples of numbers, not {describe(item)}")
+
+
+def size(w: Emitter, xs: List) -> Value:
+    """How many items there are."""
+    return w.b.value("list.size", xs.cells[0])
+
+
+def get(w: Emitter, xs: List, index: Value) -> Abstract:
+    """An item; the index is in range."""
+    count = len(xs.item.leaves())
+    return rebuild(xs.item, iter([w.b.value("list.load", cells, index) for cells in xs.cells[:count]]))
+
+
+def put(w: Emitter, xs: List, index: Value, value: Abstract) -> None:
+    """Replace an item; the index is in range."""
+    wanted = join_types(xs.item, generalise(value.type))
+    if wanted != xs.item:
+        promote(w, xs, value.type)
+    for cells, leaf in zip(xs.cells, convert(w.b, value, xs.item).leaves):
+        w.b.op("list.store", leaf, cells, index)
+
+
+def resize(w: Emitter, xs: List, length: Value) -> None:
+    """Let there be so many items; new ones are undefined."""
+    for cells in xs.cells:
+        w.b.op("list.resize", cells, length)
+
+
+def append(w: Emitter, xs: List, value: Abstract) -> None:
+    """`xs.append(value)`."""
+    at = size(w, xs)
+    resize(w, xs, w.b.value("add", at, w.b.i64(1)))
+    put(w, xs, at, value)
+
+
+def place(w: Emitter, xs: List, index: Abstract, message: str) -> Value:
+    """The place that an index means, checked."""
+    v = w.b.value
+    position, length, zero = w.integer(index, "a list index"), size(w, xs), w.b.i64(0)
+    position = v("select", v("cmp", position, zero, pred="lt"), v("add", position, length), position)
+    inside = v("and", v("cmp", position, zero, pred="ge"), v("cmp", position, length, pred="lt"))
+    w.check(inside, IndexError, message)
+    return position
+
+
+def get_item(w: Emitter, xs: List, index: Abstract) -> Abstract:
+    """`xs[index]`."""
+    if isinstance(index, SliceValue):
+        return w.call_library("lists:part", xs, *_bounds(index))
+    return get(w, xs, place(w, xs, index, "list index out of range"))
+
+
+def set_item(w: Emitter, xs: List, index: Abstract, value: Abstract) -> None:
+    """`xs[index] = value`."""
+    if isinstance(index, SliceValue):
+        fail(
+            Code.UNSUPPORTED_LIST, "a slice of a list cannot be assigned", hint="Assign item by item, or use an array."
+        )
+    put(w, xs, place(w, xs, index, "list assignment index out of range"), value)
+
+
+def delete_item(w: Emitter, xs: List, index: Abstract) -> None:
+    """`del xs[index]`."""
+    if isinstance(index, SliceValue):
+        fail(Code.UNSUPPORTED_LIST, "a slice of a list cannot be deleted", hint="Build a new list, or use an array.")
+    w.call_library("lists:delete", xs, Num(PYINT, place(w, xs, index, "list assignment index out of range")))
+
+
+def _bounds(index: SliceValue) -> tuple[Abstract, ...]:
+    return index.start, index.stop, index.step
+
+
+def method(w: Emitter, xs: Abstract, name: str, args: tuple[Abstract, ...], keywords: dict[str, Abstract]) -> Abstract:
+    """`xs.name(*args)` of a run-time list, or of a display, which this makes one."""
+    if isinstance(xs, ListDisplay):
+        if name in ("append", "insert", "remove"):
+            promote(w, xs, *(arg.type for arg in args[-1:]))
+        if name == "extend":
+            promote(w, xs, *_item_types(w, args))
+        promote(w, xs)
+    assert isinstance(xs, List)
+    if name == "append" and len(args) == 1 and not keywords:
+        append(w, xs, args[0])
+        return Const(None)
+    if name == "insert" and len(args) == 2:
+        wanted = join_types(xs.item, generalise(args[1].type))
+        if wanted != xs.item:
+            promote(w, xs, args[1].type)
+    return w.call_library(f"lists:{_NAMES.get(name, name)}", xs, *args, **keywords)
+
+
+def _item_types(w: Emitter, args: tuple[Abstract, ...]) -> list[Type]:
+    """The types of the items of an iterable."""
+    from quadrants.infer import sequences  # which uses this module
+
+    found: list[Type] = []
+    for arg in args:
+        items = sequences.static_items(w, arg)
+        if items is not None:
+            found += [item.type for item in items]
+        else:
+            found.append(sequences.item(w, arg, w.b.i64(0)).type)
+    return found
+
+
+#: Methods whose functions in the library have other names.
+_NAMES = {"pop": "pop", "sort": "sort", "index": "index", "count": "count"}
+
+
+def concatenated(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
+    """`x + y` where one is a run-time list."""
+    parts = [as_list(w, part) for part in (x, y)]
+    return w.call_library("lists:concatenated", *parts)
+
+
+def as_list(w: Emitter, value: Abstract, item: Type | None = None) -> List:
+    """A list as a run-time list; a display is copied into a new one."""
+    if isinstance(value, List):
+        return value
+    assert isinstance(value, ListDisplay)
+    types = [generalise(part.type) for part in value.items]
+    for other in types if item is None else []:
+        item = other if item is None else join_types(item, other)
+    if item is None:
+        promote(w, value)
+    check_item(item)
+    return make(w, item, value.items)
+
+
+def repeated(w: Emitter, x: Abstract, count: Abstract) -> Abstract:
+    """`x * count`."""
+    return w.call_library("lists:repeated", as_list(w, x), count)
+
+
+def same_kind(w: Emitter, x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]:
+    """Both as run-time lists of one type of items."""
+    known = next(value for value in (x, y) if isinstance(value, List))
+    return as_list(w, x, known.item), as_list(w, y, known.item)
+
+
+def of_items(w: Emitter, value: Abstract) -> Abstract:
+    """`list(value)` of an iterable whose length is not known."""
+    from quadrants.infer import sequences  # which uses this module
+
+    first = sequences.item(w, value, w.b.i64(0)) if not isinstance(value, List) else get(w, value, w.b.i64(0))
+    item = generalise(first.type)
+    check_item(item)
+    return w.call_library("lists:extended", make(w, item), value)
+
+
+def returned(w: Emitter, value: Abstract) -> Abstract:
+    """A result for Python: lists that are written out become lists of the interpreter's, each item of its own type."""
+    if isinstance(value, (ListDisplay, Tup)) and any(isinstance(item, (ListDisplay, Tup)) for item in value.items):
+        items = tuple(returned(w, item) for item in value.items)
+        value = Tup(items, value.named) if isinstance(value, Tup) else ListDisplay(items)
+    if isinstance(value, ListDisplay):
+        return texts.call(w, "builtins:list", [Tup(value.items)], OBJECT)
+    return value
+
+
+#: The operations of `quadrants.library.raw` on lists.
+RAW: dict[str, Callable[..., Abstract | None]] = {
+    "list_size": lambda w, xs: Num(PYINT, size(w, xs)),
+    "list_get": lambda w, xs, k: get(w, xs, w.integer(k)),
+    "list_put": lambda w, xs, k, value: put(w, xs, w.integer(k), value),
+    "list_resize": lambda w, xs, n: resize(w, xs, w.integer(n)),
+    "list_like": lambda w, xs: make(w, xs.item),
+    "list_dtype": lambda w, xs: Const(_dtype(xs)),
+}
+
+
+def _dtype(xs: List) -> object:
+    from quadrants.types.dtypes import dtype_of
+
+    if not isinstance(xs.item, Scalar):
+        fail(
+            Code.UNSUPPORTED_LIST,
+            f"a list of {describe(xs.item)} does not become an array",
+            hint="Use one list a column.",
+        )
+    return dtype_of(xs.item.machine)
