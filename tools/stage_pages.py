@@ -114,10 +114,9 @@ def assembly(f: Any) -> str:
 
 def entry(f: Any) -> str:
     """From the check of the first argument to the call of the kernel."""
-    blocks = instructions(only(f.inspect_asm()), "qd.square_sum")
-    lines = next(block for block in blocks if any("qd_ndarray" in line for line in block))
-    end = next(index for index, line in enumerate(lines) if "square_sum.1" in line)
-    return "\n".join(lines[: end + 1])
+    lines = [line for block in instructions(only(f.inspect_asm()), "qd.square_sum") for line in block]
+    start, end = (next(i for i, line in enumerate(lines) if name in line) for name in ("qd_ndarray", "square_sum.1"))
+    return "\n".join(lines[start : end + 1])
 
 
 #: Stage -> the language of its block, and how its text is made.

@@ -17,7 +17,7 @@ from quadrants.bytecode import BytecodeError, regions
 from quadrants.bytecode.blocks import build
 from quadrants.bytecode.decode import function_of, table_for
 from quadrants.bytecode.graph import make
-from quadrants.bytecode.raw import Handler, read
+from quadrants.bytecode.raw import Handler, RawInst, read
 
 
 def tree(text, **kwargs):
@@ -170,6 +170,10 @@ def test_very_long_chains():
     assert len(str(function)) > 10_000 and sys.getrecursionlimit() == limit
 
 
+def changed(inst: RawInst, opname: str, arg: int) -> RawInst:
+    return RawInst(opname, arg, inst.loc, inst.start, inst.next)
+
+
 def mutate(code, rng: random.Random):
     """Random changes of real instructions. (Of raw ones: the interpreter itself does not survive code objects like that.)"""
     names = sorted(table_for())
@@ -178,13 +182,13 @@ def mutate(code, rng: random.Random):
         i, j = rng.randrange(len(insts)), rng.randrange(len(insts))
         kind = rng.random()
         if kind < 0.4:
-            insts[i] = replace(insts[i], opname=rng.choice(names))
+            insts[i] = changed(insts[i], rng.choice(names), insts[i].arg)
         elif kind < 0.8:
-            insts[i] = replace(insts[i], arg=rng.randrange(0, 40))
+            insts[i] = changed(insts[i], insts[i].opname, rng.randrange(0, 40))
         else:
             one, two = insts[i], insts[j]
-            insts[i] = replace(one, opname=two.opname, arg=two.arg)
-            insts[j] = replace(two, opname=one.opname, arg=one.arg)
+            insts[i] = changed(one, two.opname, two.arg)
+            insts[j] = changed(two, one.opname, one.arg)
     handlers = list(code.handlers)
     if rng.random() < 0.5:
         start, end, target = sorted(rng.choice(insts).start for _ in range(3))

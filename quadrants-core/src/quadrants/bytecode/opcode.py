@@ -10,18 +10,22 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 
-from quadrants._frozen import frozen
+# Instructions and their places are made by the thousand: plain classes, not to be changed all the same.
 
 
-@frozen
 class Loc:
     """A source range (1-based lines, 0-based UTF-8 columns) and the byte offset of the instruction."""
 
-    line: int | None
-    col: int | None
-    end_line: int | None
-    end_col: int | None
-    offset: int
+    __slots__ = ("col", "end_col", "end_line", "line", "offset")
+
+    def __init__(
+        self, line: int | None, col: int | None, end_line: int | None, end_col: int | None, offset: int
+    ) -> None:
+        self.line = line
+        self.col = col
+        self.end_line = end_line
+        self.end_col = end_col
+        self.offset = offset
 
 
 class Opcode(enum.Enum):
@@ -139,13 +143,15 @@ class Opcode(enum.Enum):
         return self.name
 
 
-@frozen
 class Inst:
     """One canonical operation with its argument and source location."""
 
-    op: Opcode
-    arg: object
-    loc: Loc
+    __slots__ = ("arg", "loc", "op")
+
+    def __init__(self, op: Opcode, arg: object, loc: Loc) -> None:
+        self.op = op
+        self.arg = arg
+        self.loc = loc
 
     def __repr__(self) -> str:
         return f"{self.op.name} {self.arg!r}" if self.arg is not None else self.op.name

@@ -22,15 +22,17 @@ CO_VARARGS, CO_VARKEYWORDS = 0x4, 0x8
 CO_GENERATOR, CO_COROUTINE, CO_ASYNC_GENERATOR = 0x20, 0x80, 0x200
 
 
-@frozen
 class RawInst:
     """An instruction. `start` is where its EXTENDED_ARG prefixes begin, `next` the offset after its caches."""
 
-    opname: str
-    arg: int
-    loc: Loc
-    start: int
-    next: int
+    __slots__ = ("arg", "loc", "next", "opname", "start")
+
+    def __init__(self, opname: str, arg: int, loc: Loc, start: int, next: int) -> None:
+        self.opname = opname
+        self.arg = arg
+        self.loc = loc
+        self.start = start
+        self.next = next
 
 
 @frozen

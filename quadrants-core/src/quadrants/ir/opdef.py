@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from quadrants._frozen import frozen
@@ -104,12 +105,17 @@ class OpDef:
     derivative: str = ""
     on_thread: ThreadReference | None = None
     on_group: GroupReference | None = None
+    #: Of the effects, what passes ask for at every op: whether it writes (or calls Python, which may), whether it may raise.
+    writes: bool = field(init=False)
+    raising: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "writes", bool(self.effects & (Effect.WRITES | Effect.HOST)))
+        object.__setattr__(self, "raising", bool(self.effects & Effect.RAISES))
 
     def raises(self, op: Op) -> bool:
         """Whether this op can raise."""
-        if not self.effects & Effect.RAISES:
-            return False
-        return self.may_raise is None or self.may_raise(op)
+        return self.raising and (self.may_raise is None or self.may_raise(op))
 
     def default(self, attr: str) -> object:
         """What the absence of the attribute means."""

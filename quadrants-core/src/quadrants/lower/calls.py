@@ -71,6 +71,18 @@ def return_exception(e: FunctionEmitter, exception: Text, text: str) -> None:
         e.line(f"ret {text} {aggregate}")
 
 
+def finish(e: FunctionEmitter, header: str, error: str) -> str:
+    """The text of a function whose ops are emitted: hot blocks, the error return, cold blocks. `error` is its return type, "" for a
+    bare status."""
+    e.finish_chains(e.handlers[0])
+    e.aliasing.finish()
+    raised = e.handlers[0].join
+    if raised.incoming:
+        (exception,) = e.begin_join(raised)
+        return_exception(e, exception, error)
+    return "\n".join((f"{header} {{", "entry:", *e.entry, *e.lines, *e.cold, "}", ""))
+
+
 def unpack(e: FunctionEmitter, aggregate: Text, text: str, count: int) -> list[Text]:
     """The members of a returned value."""
     if count <= 1:

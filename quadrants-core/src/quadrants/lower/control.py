@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from quadrants.ir.core import Op
+from quadrants.lower import apart
 from quadrants.lower.abi import all_components
 from quadrants.lower.arith import is_literal
 from quadrants.lower.emit import Emitter, FunctionEmitter, Handler, Join, Text
@@ -95,6 +96,13 @@ def _in_order(op: Op) -> bool:
 
 
 def _for(e: FunctionEmitter, op: Op) -> None:
+    if op.attr("fails") and apart.possible(e, op):
+        apart.emit(e, op, _for_here)
+    else:
+        _for_here(e, op)
+
+
+def _for_here(e: FunctionEmitter, op: Op) -> None:
     start, stop, step = (e.one(operand) for operand in op.operands[:3])
     inits = e.all(op.operands[3:])
     body = op.regions[0]

@@ -99,6 +99,13 @@ class FunctionEmitter:
         self._temps = 0
         self._labels = 0
 
+    def inside(self) -> FunctionEmitter:
+        """An emitter for a part of the function that becomes one of its own: it knows the values so far, by the same names."""
+        inner = FunctionEmitter(self.module, self.function, self.table)
+        inner.parts.update(self.parts)
+        inner._temps = self._temps
+        return inner
+
     # Values
 
     def temp(self) -> Text:

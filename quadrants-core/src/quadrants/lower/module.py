@@ -13,7 +13,7 @@ from quadrants.ir.core import Function, Module, Region
 from quadrants.lower import table
 from quadrants.lower.abi import Lowered, all_components, symbol
 from quadrants.lower.analysis import analyse
-from quadrants.lower.calls import body_name, param_list, result_text, return_by_value, return_exception, unpack
+from quadrants.lower.calls import body_name, finish, param_list, result_text, return_by_value, unpack
 from quadrants.lower.context import LowerOptions, ModuleContext
 from quadrants.lower.emit import FunctionEmitter, Parts, Text
 from quadrants.lower.errors import guard_stack
@@ -105,17 +105,6 @@ def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
     if function.attrs.get("recursive"):
         guard_stack(e)
     e.region(function.body)
-    e.finish_chains(e.handlers[0])
-    e.aliasing.finish()
-
-
-def _finish(e: FunctionEmitter, header: str, error: str) -> str:
-    """The text of a function: hot blocks, the error return, cold blocks. `error` is its return type, "" for a bare status."""
-    raised = e.handlers[0].join
-    if raised.incoming:
-        (exception,) = e.begin_join(raised)
-        return_exception(e, exception, error)
-    return "\n".join((f"{header} {{", "entry:", *e.entry, *e.lines, *e.cold, "}", ""))
 
 
 def _function(context: ModuleContext, function: Function, name: str, calls: int) -> str:
@@ -130,7 +119,7 @@ def _function(context: ModuleContext, function: Function, name: str, calls: int)
     header = (
         f"define internal {text} {symbol(name)}({param_list(function, names)}){_attributes(context, function, calls)}"
     )
-    return _finish(e, header, text)
+    return finish(e, header, text)
 
 
 def _outs(function: Function) -> tuple[tuple[str, ...], list[Text]]:
@@ -161,7 +150,7 @@ def _entry(context: ModuleContext, function: Function) -> str:
     results, outs = _outs(function)
     e.return_values = lambda parts: _store_results(e, results, outs, tuple(parts))
     _body(e, function, names)
-    return _finish(e, _entry_header(context, function, names, outs), "i32")
+    return finish(e, _entry_header(context, function, names, outs), "i32")
 
 
 def _entry_wrapper(context: ModuleContext, function: Function) -> str:
@@ -185,4 +174,4 @@ def _entry_wrapper(context: ModuleContext, function: Function) -> str:
             e.line(f"ret i32 {parts[0]}")
         parts = parts[1:]
     _store_results(e, results, outs, tuple(parts))
-    return _finish(e, _entry_header(context, function, names, outs), "i32")
+    return finish(e, _entry_header(context, function, names, outs), "i32")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from quadrants._frozen import record
-from quadrants.ir import Effect, Function, Op, Region, Value
+from quadrants.ir import Function, Op, Region, Value
 from quadrants.passes.context import PassContext
 from quadrants.passes.structure import Exits
 
@@ -69,7 +69,7 @@ class _Liveness:
             return True
         if op.name == "alloc":  # without a reader, all that it could do is refuse a negative dimension
             return not all(self._is_size(operand) for operand in op.operands)
-        return bool(op.defn.effects & (Effect.WRITES | Effect.HOST)) or op.can_raise
+        return op.defn.writes or op.can_raise
 
     def _is_size(self, value: Value) -> bool:
         """Whether the value is known not to be negative by its definition."""

@@ -11,6 +11,7 @@ from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const
+from quadrants.passes.structure import every_turn
 
 #: Attributes that promise something which holds inside the nest, perhaps, but not in front of it.
 _PROMISES = ("nowrap", "nonzero")
@@ -34,6 +35,14 @@ class Plan:
     ranges: list[Range] = field(default_factory=list)
     checks: list[Op] = field(default_factory=list)
     demands: list[Poly] = field(default_factory=list)
+
+    def fails(self) -> bool:
+        """Whether a loop that does not pass the guard raises: what the guard covers is checked in every turn, no index may be
+        negative, and each takes its extremes (the bounds of the loops inside do not depend on one another)."""
+        certain = every_turn(self.nest.loop, self.nest.invariant)
+        return certain.issuperset(self.checks) and all(
+            found.op in certain and found.op.attr("checked") and not found.op.attr("wrap") for found in self.ranges
+        )
 
 
 @record

@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import field
 
 from quadrants._frozen import record
-from quadrants.ir import Effect, Function, Op, Region, Value
+from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import evaluate
 from quadrants.ir.values import canonical
@@ -165,7 +165,7 @@ class _Simplifier:
             simpler = [known]
         elif op.name == "store":
             self.loads.written(op)
-        elif op.defn.effects & (Effect.WRITES | Effect.HOST) and op.name != "var.set":
+        elif op.defn.writes and op.name != "var.set":
             self.loads.forget()
         if simpler is not None:
             for result, value in zip(op.results, simpler):

@@ -5,17 +5,20 @@ Takes regions as they are; changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from quadrants._frozen import record
-from quadrants.ir import Effect, Function, Op, Region, Value
+from quadrants.ir import Function, Op, Region, Value
 
 #: Ops that a `break` or `continue` may name.
 LABELLED = frozenset({"block", "loop", "for"})
 LOOPS = frozenset({"loop", "for"})
 #: A `for` of so few turns is unrolled, or as good as that.
 SHORT = 16
+
+
+_JUMPS = ("break", "continue", "return")
 
 
 @record
@@ -101,7 +104,7 @@ def constant_turns(op: Op, constants: Mapping[Value, int]) -> int | None:
 
 def writes_memory(op: Op) -> bool:
     """Whether an op, or one inside it, may write to arrays."""
-    if op.defn.effects & (Effect.WRITES | Effect.HOST):
+    if op.defn.writes:
         return True
     return any(writes_memory(inner) for region in op.regions for inner in region.ops)
 
@@ -123,6 +126,26 @@ def mark_cold(op: Op) -> None:
     for region in op.regions:
         for inner in region.ops:
             mark_cold(inner)
+
+
+def every_turn(loop: Op, fixed: Callable[[Value], bool]) -> set[Op]:
+    """Ops of a nest of counted loops that run in every turn: of the loop, and of loops in it whose bounds are `fixed`. Those
+    behind a place where a turn may end early are left out."""
+    found: set[Op] = set()
+    _every_turn(loop, fixed, found)
+    return found
+
+
+def _every_turn(loop: Op, fixed: Callable[[Value], bool], found: set[Op]) -> bool:
+    """Gather them; whether the end of the turn is always reached."""
+    for op in loop.regions[0].ops:
+        found.add(op)
+        if op.name == "for" and all(map(fixed, op.operands[:3])):
+            if not _every_turn(op, fixed, found):
+                return False
+        elif any(inner.name in _JUMPS for region in op.regions for inner in region.walk()):
+            return False
+    return True
 
 
 def new_label(function: Function) -> int:

@@ -66,6 +66,8 @@ class _Versioner:
         self.growth += size
         slow = clone_op(loop, {})
         mark_cold(slow)
+        if plan.fails():
+            slow.attrs["fails"] = True
         guarded = Guard(plan.nest, plan.lasts).emit(plan)
         dropped = set(plan.checks)
         positions: dict[Value, Value] = {}
