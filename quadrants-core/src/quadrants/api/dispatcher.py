@@ -329,11 +329,16 @@ class Dispatcher(DispatcherBase):
         """The assembly of this machine."""
         return self._inspect("asm", signature)
 
-    def explain(self, signature: Any = None) -> Any:
-        """What the compiler decided, and why: records that print as text."""
+    def explain(self, signature: Any = None, *, timings: bool = False) -> Any:
+        """What the compiler decided, and why: records that print as text, and as a page (`html()`, `save(path)`).
+
+        Args:
+            signature: of one specialisation, which is compiled if need be; None: all there are.
+            timings: whether to compile again and say how long each stage takes.
+        """
         from quadrants.api.inspection import explain
 
-        return explain(self, self._selected(signature))
+        return explain(self, self._selected(signature), timings)
 
     def _inspect(self, stage: str, signature: Any) -> Any:
         from quadrants.api.inspection import text_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import builtins
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,8 +67,8 @@ class FrontEnd:
         return print_module(self.module)
 
 
-def run(request: Request) -> FrontEnd:
-    """All of the front end."""
+def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd:
+    """All of the front end. `mark` is told the name of each stage when it ends."""
     options = request.options
     single = request.result is not None
     typed = infer_module(
@@ -77,6 +77,8 @@ def run(request: Request) -> FrontEnd:
     result = typed.result_type
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
+    if mark is not None:
+        mark("inference")
     target = host_target()
     vector_bits = target.vector_bits if options.simd else 0
     pass_options = PassOptions(
@@ -84,10 +86,12 @@ def run(request: Request) -> FrontEnd:
         vector_bits=vector_bits,
         vector_functions=frozenset(vectormath.ENABLED),
     )
-    decisions = pipeline.run(typed.module, pass_options)
+    decisions = pipeline.run(typed.module, pass_options, mark)
     nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
     lower_options = LowerOptions(target.native_f16, holds_gil=not nogil, vector_bits=vector_bits, simd=options.simd)
     lowered = lower_module(typed.module, lower_options)
+    if mark is not None:
+        mark("lowering")
     numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}
     named = [_ref(dependency, dependency.place in numbers) for dependency in typed.dependencies]
     refs = (*named, *_absent_globals(request.function, typed.dependencies))

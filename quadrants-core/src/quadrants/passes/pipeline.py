@@ -7,6 +7,8 @@ taken.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.passes import (
@@ -45,12 +47,16 @@ PASSES: tuple[FunctionPass, ...] = (
 )
 
 
-def run(module: Module, options: PassOptions | None = None) -> list[Decision]:
-    """Run every pass over every function of the module."""
+def run(
+    module: Module, options: PassOptions | None = None, mark: Callable[[str], None] | None = None
+) -> list[Decision]:
+    """Run every pass over every function of the module. `mark` is told the name of each pass when it ends."""
     context = PassContext(module, options or PassOptions())
     for apply in PASSES:
         for function in module.functions.values():
             apply(function, context)
+        if mark is not None:
+            mark(apply.__module__.rpartition(".")[2])
         if context.options.verify:
             from quadrants.ir.spec import verify  # loaded where it is asked for: in tests
 
