@@ -216,6 +216,10 @@ def test_vectors_are_as_wide_as_the_registers() -> None:
 ARM = Target("aarch64", "aarch64-unknown-linux-gnu", "armv8-a", True, "aarch64:armv8-a")
 
 
+def test_the_names_are_those_of_the_functions() -> None:
+    assert set(vectormath.ENABLED) == vectormath.NAMES
+
+
 @pytest.mark.parametrize("name", sorted({name for name, _ in vectormath.ENABLED}))
 def test_functions_are_inlined_on_arm64(name: str) -> None:
     """Nothing is called but the C library's function, for lanes out of range."""

@@ -84,7 +84,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
     pass_options = PassOptions(
         bounds_checks=options.boundscheck,
         vector_bits=vector_bits,
-        vector_functions=frozenset(vectormath.ENABLED),
+        vector_functions=vectormath.NAMES,
     )
     decisions = pipeline.run(typed.module, pass_options, mark)
     nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock

@@ -129,7 +129,7 @@ def explain(dispatcher: Any, specialisations: Iterable[Specialisation], timings:
     found, times = {}, {}
     for specialisation in specialisations:
         front = front_end_of(dispatcher, specialisation)
-        remaining, loops = survey(front.module, vectormath.ENABLED)
+        remaining, loops = survey(front.module, vectormath.NAMES)
         simd = vectorisation.decisions(front.text, loops)
         found[specialisation.signature] = tuple(dict.fromkeys((*front.decisions, *simd, *remaining)))
         if timings:

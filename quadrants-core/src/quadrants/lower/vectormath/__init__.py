@@ -19,9 +19,18 @@ from quadrants._frozen import frozen
 if TYPE_CHECKING:
     from quadrants.lower.vectormath.catalogue import ENABLED
 
-__all__ = ["ENABLED", "KEPT", "PREFIX", "called", "declarations", "definitions", "kept", "lanes", "variants"]
+__all__ = ["ENABLED", "KEPT", "NAMES", "PREFIX", "called", "declarations", "definitions", "kept", "lanes", "variants"]
 
 PREFIX = "@qd.vec."
+#: The functions that loops use, by name and bits: those of `catalogue.ENABLED`, which is loaded when one is called.
+NAMES: frozenset[tuple[str, int]] = frozenset(
+    (name, bits)
+    for bits in (64, 32)
+    for name in (
+        *("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "exp2", "expm1"),
+        *("log", "log2", "log10", "log1p", "pow", "cbrt", "hypot", "fmod", "erf", "erfc"),
+    )
+)
 #: Keeps the declarations of vector functions until loops are vectorised.
 KEPT = "llvm.compiler.used"
 _CALL = r"\bcall [^@\n]*@(qd\.vec\.[a-z0-9]+\.\d+\.\d+m?)\("
@@ -56,10 +65,12 @@ def lanes(bits: int, vector_bits: int) -> tuple[int, ...]:
 @cache
 def declarations(name: str, bits: int, arity: int, vector_bits: int) -> tuple[Declared, ...]:
     """The vector functions that stand for a scalar one. None where the function is not enabled."""
+    if (name, bits) not in NAMES:
+        return ()
     from quadrants.lower.vectormath.catalogue import ENABLED
 
-    function = ENABLED.get((name, bits))
-    if function is None or (bits in function.fused and vector_bits < _FUSED_BITS):
+    function = ENABLED[name, bits]
+    if bits in function.fused and vector_bits < _FUSED_BITS:
         return ()
     found = []
     for count in lanes(bits, vector_bits):

@@ -8,8 +8,9 @@ the function allows it. A value that turns set but never read is that of the las
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import frozen, record
 from quadrants.ir import Op, Region, Value
 from quadrants.types import Scalar
 
@@ -23,7 +24,7 @@ class Role(enum.Enum):
     LAST = "the value of the last turn"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Carried:
     """A carried value. `kind`: of the reduction, as `lanes.reduce` has it."""
 
@@ -62,7 +63,7 @@ def neutral(kind: str, type: Scalar) -> bool | int | float | None:
     return 0
 
 
-@dataclass(slots=True)
+@record
 class _Uses:
     """Who uses each value, and what is around each op."""
 

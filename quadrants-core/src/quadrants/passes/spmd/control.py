@@ -7,9 +7,10 @@ Where lanes take different numbers of turns, one that is done with its turns lea
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import region_with_args
 from quadrants.passes.spmd.lanes import Line
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _MOST_TURNS = (1 << 63) - 1
 
 
-@dataclass(slots=True)
+@record
 class Target:
     """Where the jumps to a divergent op go.
 

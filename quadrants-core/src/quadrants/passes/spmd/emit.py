@@ -13,8 +13,9 @@ What would raise leaves to `bail`: the caller runs the same turns one by one, so
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
 from quadrants.passes.spmd import control, memory
 from quadrants.passes.spmd.lanes import Lanes
@@ -30,7 +31,7 @@ _WEIGHTS = {"div": 4, "rem": 16, "floordiv": 16, "mod": 16, "math.sqrt": 6}
 _FUNCTION = 12
 
 
-@dataclass(slots=True)
+@record
 class Ending:
     """How a region ends: the lanes that come to its end, None if there are none; what it yields."""
 

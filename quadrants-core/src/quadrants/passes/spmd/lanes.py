@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from quadrants._frozen import frozen, record
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_op
@@ -21,7 +22,7 @@ from quadrants.types import BOOL, I64, LanesType, Scalar, Type
 PROMISES = ("nowrap", "nonzero")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """A value that grows by `step` from lane to lane, from that of the first lane."""
 
@@ -29,7 +30,7 @@ class Line:
     step: int
 
 
-@dataclass(slots=True)
+@record
 class Lanes:
     """What stands for the values of the region.
 

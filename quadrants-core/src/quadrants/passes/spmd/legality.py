@@ -10,8 +10,9 @@ op, or nothing is read that is stored, and the state need not be exact.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import frozen, record
 from quadrants.ir import Op, Value
 from quadrants.passes.spmd.carried import Carried, classify
 from quadrants.passes.spmd.uniformity import Facts
@@ -37,7 +38,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """Why not: reason code, sentence, and where."""
 
@@ -47,7 +48,7 @@ class Refusal:
     other: Op | None = None
 
 
-@dataclass(slots=True)
+@record
 class Plan:
     """How the turns of a loop run side by side.
 
@@ -164,7 +165,7 @@ def _stored_last(loop: Op) -> bool:
 # Accesses
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Form:
     """An index as `scale` times the turn, plus invariant values times factors, plus a constant."""
 

@@ -9,8 +9,8 @@ stands in the way.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.rewrite import replace_uses
@@ -37,7 +37,7 @@ def _is_counted(op: Op) -> bool:
     return op.name == "for" and not op.attrs.get("cold")
 
 
-@dataclass(slots=True)
+@record
 class _Candidate:
     """A loop that would gain."""
 

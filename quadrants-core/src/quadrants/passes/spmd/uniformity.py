@@ -10,13 +10,14 @@ seen from behind a divergent loop it is not, lanes having left at different turn
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
 from quadrants.passes.structure import LABELLED, LOOPS
 
 
-@dataclass(slots=True)
+@record
 class Facts:
     """What is known of a region that runs in lanes.
 
@@ -49,7 +50,7 @@ def analyse(loop: Op, seeds: Iterable[Value]) -> Facts:
 _Around = tuple[Op, ...]
 
 
-@dataclass(slots=True)
+@record
 class _Analysis:
     facts: Facts
     ends: dict[Op, list[Op]] = field(default_factory=dict)  # labelled op -> the jumps that name it
