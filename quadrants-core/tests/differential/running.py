@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
 from collections.abc import Callable
@@ -30,7 +31,14 @@ class SubError(OwnError):
     """A class derived from it."""
 
 
-NAMES: dict[str, object] = {"np": np, "math": math, "Point": Point, "OwnError": OwnError, "SubError": SubError}
+NAMES: dict[str, object] = {
+    "np": np,
+    "math": math,
+    "cmath": cmath,
+    "Point": Point,
+    "OwnError": OwnError,
+    "SubError": SubError,
+}
 
 
 @functools.cache

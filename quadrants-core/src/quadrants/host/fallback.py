@@ -18,6 +18,7 @@ from quadrants.host.os import system
 from quadrants.host.spec import MISSING, Source
 from quadrants.host.support import Raise, Retry
 from quadrants.host.symbols import resolve
+from quadrants.host.traceback import without_own_frames
 from quadrants.host.values import box_array, decode, encode, words_of
 from quadrants.lower import abi
 from quadrants.types import (
@@ -54,7 +55,11 @@ def call(self: DispatcherBase, *args: Any, **kwargs: Any) -> Any:
         arguments = tuple(answer)
         for loaded in self._entries:
             if accepts_call(loaded, arguments):
-                return run(self, loaded, arguments)
+                try:
+                    return run(self, loaded, arguments)
+                except BaseException as error:
+                    error.__traceback__ = without_own_frames(error.__traceback__)
+                    raise
         answer = self._slow(True, retried, None, *arguments)
         retried = True
     if type(answer) is Raise:

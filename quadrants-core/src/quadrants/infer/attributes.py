@@ -229,10 +229,18 @@ def _number_part(name: str) -> Callable[[Emitter, Num], Abstract]:
     return part
 
 
+def _ratio_part(value: Num, name: str) -> Abstract:
+    if not (value.scalar.is_integer or value.scalar.is_bool):
+        fail(Code.NO_ATTRIBUTE, f"{describe(value)} has no attribute '{name}'")
+    return value if name == "numerator" else Const(1)
+
+
 _NUMBER: dict[str, Callable[..., Abstract]] = {
     "real": _number_part("real"),
     "imag": _number_part("imag"),
     "dtype": lambda w, x: Const(dtype_of(x.scalar)),
+    "numerator": lambda w, x: _ratio_part(x, "numerator"),
+    "denominator": lambda w, x: _ratio_part(x, "denominator"),
     "ndim": lambda w, x: Const(0),
     "shape": lambda w, x: Tup(()),
     "size": lambda w, x: Const(1),

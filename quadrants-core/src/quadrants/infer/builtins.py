@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import operator as python_operator
 import sys
+import time
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
@@ -432,6 +433,24 @@ def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return texts.call(w, "builtins:print", args, NONE, options)
 
 
+def _clock(name: str) -> Builtin:
+    """A clock of `time`: floats in seconds, ints in nanoseconds."""
+    result = PYINT if name.endswith("_ns") else PYFLOAT
+    return simple(name, 0, 0, lambda w: texts.call(w, f"time:{name}", (), result))
+
+
+_CLOCKS = (
+    "time",
+    "time_ns",
+    "perf_counter",
+    "perf_counter_ns",
+    "monotonic",
+    "monotonic_ns",
+    "process_time",
+    "process_time_ns",
+)
+
+
 def _operator(symbol: str) -> Builtin:
     return simple(symbol, 2, 2, lambda w, x, y: operators.binary(w, symbol, x, y))
 
@@ -504,6 +523,7 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
         builtins.oct: _by_interpreter("oct", STR),
         builtins.bin: _by_interpreter("bin", STR),
         builtins.print: _print,
+        **{getattr(time, name): _clock(name) for name in _CLOCKS},
         **_OPERATOR_MODULE,
     }
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 import types as pytypes
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -255,7 +257,7 @@ class InstructionWalk(ScopeWalk):
 
     def _take(self, n: int) -> tuple[Abstract, ...]:
         stack = self.live_env.stack
-        taken = tuple(stack[len(stack) - n :])
+        taken = tuple(self._readable(value, "the value") for value in stack[len(stack) - n :])
         del stack[len(stack) - n :]
         return taken
 
@@ -271,6 +273,23 @@ class InstructionWalk(ScopeWalk):
         subject = self.live_env.stack[-1]
         is_range = isinstance(subject, Sequence_) and subject.kind == "range"
         self.push(Const(is_range or isinstance(subject, (Tup, List, ListDisplay))))
+
+    def _import(self, name: str) -> None:
+        names, level = self.pop(), self.pop()
+        if not isinstance(level, Const) or level.value:
+            fail(
+                Code.UNSUPPORTED_IMPORT, "a relative import inside a compiled function", hint="Import at module level."
+            )
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            fail(Code.UNSUPPORTED_IMPORT, f"an import inside a compiled function failed: {error}")
+        top = module if isinstance(names, Tup) else sys.modules[name.partition(".")[0]]
+        self.push(Const(top))
+
+    def _import_from(self, name: str) -> None:
+        module = self.live_env.stack[-1]
+        self.push(self.get_attr(module, name))
 
     def _intrinsic(self, arg: tuple[str, int]) -> None:
         if (
@@ -465,7 +484,6 @@ class InstructionWalk(ScopeWalk):
 
 
 _UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
-    Opcode.IMPORT_NAME: (Code.UNSUPPORTED_IMPORT, "an import inside a compiled function"),
     Opcode.BUILD_SET: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
     Opcode.STORE_GLOBAL: (Code.UNSUPPORTED_GLOBAL_STORE, "a global cannot be assigned in compiled code"),
     Opcode.LOAD_BUILD_CLASS: (Code.UNSUPPORTED_CLASS, "a class cannot be defined in compiled code"),
@@ -516,6 +534,8 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.CONTAINS_OP: _W._contains,
     Opcode.BUILD_SLICE: _W._build_slice,
     Opcode.BUILD_TUPLE: lambda w, n: w.push(Tup(w._take(n))),  # type: ignore[arg-type]
+    Opcode.IMPORT_NAME: _W._import,
+    Opcode.IMPORT_FROM: _W._import_from,
     Opcode.INTRINSIC: _W._intrinsic,
     Opcode.YIELD: _W._yield,
     Opcode.MATCH_SEQUENCE: _W._match_sequence,

@@ -104,14 +104,16 @@ def join_types(a: Type, b: Type) -> Type:
         return _join_texts(a, b)
     if {type(a), type(b)} <= {DisplayType, ListType} and (type(a) is not type(b) or _differ(a, b)):
         return _join_lists(a, b)
-    if isinstance(a, ObjectType) or isinstance(b, ObjectType):
-        other = b if isinstance(a, ObjectType) else a
-        return (
-            OBJECT if is_text_type(other) or is_number_literal(other) or isinstance(other, Scalar) else _conflict(a, b)
-        )
+    if _passes_as_object(a) and _passes_as_object(b):
+        return OBJECT
     if type(a) is type(b):
         return _JOIN.get(type(a), _conflict)(a, b)
     return _conflict(a, b)
+
+
+def _passes_as_object(type_: Type) -> bool:
+    """Whether values of the type may become objects of the interpreter, which compiled code only passes on."""
+    return isinstance(type_, (ObjectType, Scalar)) or is_text_type(type_) or is_number_literal(type_)
 
 
 def _differ(a: Type, b: Type) -> bool:
