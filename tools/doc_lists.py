@@ -14,13 +14,18 @@ from pathlib import Path
 from quadrants.api.settings import OPTIONS
 from quadrants.infer import attributes, builtins, numpy_arrays, ufuncs
 from quadrants.library.registry import TABLE
+from quadrants.simt.names import FUNCTIONS, VALUES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = ("language.md", "arrays.md")
+PAGES = ("language.md", "arrays.md", "kernels.md")
 _LIST = re.compile(r"<!-- (?P<name>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 #: Modules of the library -> what their functions are about.
 TOPICS = {
+    "contractions": "Products",
+    "eigen": "Polynomials, windows",
+    "grids": "Shape, joining",
+    "histograms": "Searching, counting, sets",
     "creation": "Creation",
     "shaping": "Shape, joining",
     "diagonals": "Diagonals, triangles",
@@ -67,6 +72,7 @@ def numpy_list() -> str:
     for module, names in named("numpy:").items():
         topics.setdefault(TOPICS.get(module, module.capitalize().replace("_", " ")), set()).update(names)
     topics["`np.linalg`"] = {name for names in named("numpy.linalg:").values() for name in names}
+    topics["`np.lib.stride_tricks`"] = {name for names in named("numpy.lib.stride_tricks:").values() for name in names}
     count = sum(map(len, topics.values()))
     parts = [words(names, topic) for topic, names in topics.items()]
     return f"{count} functions of NumPy:\n\n" + "\n\n".join(parts)
@@ -78,7 +84,9 @@ def methods_list() -> str:
 
 def modules_list() -> str:
     """The functions of `math`, `cmath` and so on."""
-    names = sorted({key.partition(":")[0] for key in TABLE} - {"numpy", "numpy.linalg", "builtins"})
+    names = sorted(
+        {key.partition(":")[0] for key in TABLE} - {"numpy", "numpy.linalg", "numpy.lib.stride_tricks", "builtins"}
+    )
     parts = []
     for module in names:
         if not module.startswith("ndarray"):
@@ -99,6 +107,12 @@ def options_list() -> str:
     return f"| option of `@qd.njit` | |\n|---|---|\n{rows}"
 
 
+def kernel_names() -> str:
+    """The names of the explicit language."""
+    rows = [f"| `ns.{path}` | {text} |" for path, text in {**VALUES, **FUNCTIONS}.items()]
+    return "\n".join(["| name | |", "|---|---|", *rows])
+
+
 LISTS: dict[str, Callable[[], str]] = {
     "builtins": builtins_list,
     "modules": modules_list,
@@ -106,6 +120,7 @@ LISTS: dict[str, Callable[[], str]] = {
     "numpy": numpy_list,
     "methods": methods_list,
     "attributes": lambda: words(attributes._ARRAY),
+    "kernel_names": kernel_names,
 }
 
 

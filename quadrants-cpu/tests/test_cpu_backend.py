@@ -118,7 +118,7 @@ def test_it_describes_itself() -> None:
     assert {"f64", "i8", "u64", "c128", "bool"} <= capabilities.dtypes
     (device,) = cpu.devices()
     assert device.index == 0 and device.name
-    assert cpu.namespace.__name__ == "quadrants_cpu"
+    assert cpu.namespace.__name__ == "quadrants.cpu"
 
 
 def test_the_isa_can_be_pinned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from quadrants._version import __version__
 from quadrants.api.decorate import jit, njit
 
 if TYPE_CHECKING:
+    from quadrants.api.functions import func
     from quadrants.api.intrinsics import prange
     from quadrants.api.overload import overload
     from quadrants.backend import backends
@@ -26,6 +27,7 @@ _HOMES: dict[str, str] = {
     "overload": "quadrants.api.overload",
     **dict.fromkeys(("cache_info", "clear_cache"), "quadrants.api.caching"),
     "backends": "quadrants.backend",
+    "func": "quadrants.api.functions",
     **dict.fromkeys(("get_num_threads", "set_num_threads"), "quadrants.host.threads"),
     **dict.fromkeys(("Signature", "TypeName"), "quadrants.types.names"),
     **dict.fromkeys(
@@ -39,6 +41,7 @@ _HOMES: dict[str, str] = {
             "CompileSyntaxError",
             "CompileTypeError",
             "CompileValueError",
+            "DeviceError",
             "EnvironmentProblem",
             "InternalError",
             "QuadrantsError",
@@ -52,13 +55,14 @@ _HOMES: dict[str, str] = {
 
 #: Packages of the compiler: an import of one asks for the attribute first.
 _ROOMS = frozenset(
-    "api backend bytecode cache diagnostics host infer ir library lower passes types config options".split()
+    "api backend bytecode cache diagnostics host infer ir library lower passes simt types config options".split()
 )
 _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 
 __all__ = [
     "__version__",
     "backends",
+    "func",
     "get_num_threads",
     "jit",
     "njit",

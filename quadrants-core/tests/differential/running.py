@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import functools
+import gc
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -67,11 +68,21 @@ def difference(source: str, args: tuple[object, ...], fp: str = "default", texts
     found = same_outcome(expected, actual, texts)
     del actual
     if found is None and live_blocks() != before:
-        found = f"{live_blocks() - before} blocks of array memory are left over"
+        found = left_over(source, args, fp)
     if found is None:
         return None
     shown = "\n  ".join(map(show, args))
     return f"{source}\n  {shown}\n{found}"
+
+
+def left_over(source: str, args: tuple[object, ...], fp: str) -> str | None:
+    """None, or how many blocks a call leaves over, with what earlier calls left in reference cycles collected first."""
+    gc.collect()
+    before = live_blocks()
+    run(compiled(source, fp), args)
+    gc.collect()
+    after = live_blocks()
+    return None if after == before else f"{after - before} blocks of array memory are left over"
 
 
 def check(source: str, *args: object, texts: bool = True) -> None:

@@ -44,7 +44,7 @@ def test_every_listed_function_of_numpy_exists() -> None:
     for name, make in lists.LISTS.items():
         assert re.search(r"`\w+`", make()), name
     for name in re.findall(r"`([a-z]\w*)`", lists.numpy_list().replace("`out=`", "").replace("`dtype=`", "")):
-        assert hasattr(np, name) or hasattr(np.linalg, name), name
+        assert any(hasattr(home, name) for home in (np, np.linalg, np.lib.stride_tricks)), name
 
 
 def test_stages() -> None:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 import types
 from collections.abc import Sequence
 from typing import Any
 
 from quadrants import config
+from quadrants.api.namespace import explicit_namespace
 from quadrants.backend.contract import (
     Artifact,
     Availability,
@@ -28,7 +28,11 @@ from quadrants.backend.contract import (
 from quadrants.diagnostics import BackendError, Code, SettingError
 from quadrants.host.target import architecture, host_target
 from quadrants.ir import Module
+from quadrants.ir.ops import subgroup
+from quadrants.ir.ops.device import ATOMICS
+from quadrants.ir.threads import SUBGROUP
 from quadrants.options import Options
+from quadrants_cpu import kernels
 from quadrants_cpu.codegen import NATIVE, compile_module, load_artifact
 from quadrants_cpu.memory import HostEvent, HostMemory, HostStream
 
@@ -36,8 +40,25 @@ ARCHES = ("x86_64", "aarch64")
 
 _INTEGERS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 _FLOATS = ("f16", "f32", "f64")
+_ATOMIC_DTYPES = (*_INTEGERS, "f32", "f64")
 CAPABILITIES = Capabilities(
-    dtypes=frozenset(("bool", *_INTEGERS, *_FLOATS, "c64", "c128")), recursion=True, host_code=True
+    dtypes=frozenset(("bool", *_INTEGERS, *_FLOATS, "c64", "c128")),
+    atomics=frozenset(
+        (operation, dtype)
+        for operation in (*ATOMICS, "cas")
+        for dtype in _ATOMIC_DTYPES
+        if dtype in _INTEGERS or operation not in ("and", "or", "xor", "inc", "dec")
+    ),
+    subgroup_width=SUBGROUP,
+    subgroup_ops=frozenset(defn.name for defn in subgroup.DEFS),
+    shared_bytes=1 << 20,
+    max_block=(1024, 1024, 1024),
+    max_threads_per_block=1024,
+    max_grid=(2**31 - 1,) * 3,
+    recursion=True,
+    grid_sync=True,
+    host_code=True,
+    host_memory=True,
 )
 
 
@@ -47,6 +68,7 @@ class CpuBackend:
     def __init__(self) -> None:
         self._memory = HostMemory()
         self._stream = HostStream()
+        self._namespace = explicit_namespace("cpu")
 
     @property
     def name(self) -> str:
@@ -54,7 +76,7 @@ class CpuBackend:
 
     @property
     def namespace(self) -> types.ModuleType:
-        return sys.modules["quadrants_cpu"]
+        return self._namespace
 
     @property
     def legalise(self) -> Sequence[Any]:
@@ -92,13 +114,17 @@ class CpuBackend:
         return CAPABILITIES
 
     def compile(self, module: Module, target: Target, options: Options) -> Artifact:
-        """A QIR module, after the passes, to an object."""
-        return compile_module(module, target, options)
+        """A QIR module, after the passes, to an object; one whose entry is a kernel, to a function that runs blocks of it."""
+        return (
+            kernels.compile_kernel(module, target, options)
+            if kernels.is_kernel(module)
+            else compile_module(module, target, options)
+        )
 
     def load(self, artifact: Artifact, device: Device) -> Executable:
         """Map an object into this process."""
         self._check(device)
-        return load_artifact(artifact)
+        return kernels.load_kernel(artifact) if kernels.is_kernel_artifact(artifact) else load_artifact(artifact)
 
     def memory(self, device: Device) -> DeviceMemory:
         self._check(device)

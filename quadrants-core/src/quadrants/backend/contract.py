@@ -77,7 +77,10 @@ class Capabilities:
     max_grid: tuple[int, int, int] = (1, 1, 1)
     recursion: bool = False
     grid_sync: bool = False
-    strides_in_bytes: bool = False  # of arrays in the argument block: else in elements
+    host_memory: bool = False  # reads and writes arrays of the host in place, by strides in bytes; else elements
+    lacks: tuple[
+        tuple[str, str], ...
+    ] = ()  # names of the explicit language that it has not, each with what to use instead
     host_code: bool = False  # compiles functions that the interpreter calls directly
 
     def supports_atomic(self, operation: str, dtype: str) -> bool:

@@ -113,6 +113,10 @@ class Code(Enum):
     BAD_LAUNCH = 412
     BAD_TARGET = 413
     CODEGEN_FAILED = 414
+    OUTSIDE_KERNEL = 415
+    DIVERGENT_BARRIER = 416
+    DATA_RACE = 417
+    UNINITIALISED_READ = 418
 
     # QD5xx: cache and environment
     CACHE_DAMAGED = 501
@@ -157,12 +161,10 @@ RESERVED = frozenset(
         Code.NONE_OPERAND,
         Code.BAD_LENGTH,
         Code.BAD_FORMAT_SPEC,
-        Code.UNSUPPORTED_CAPABILITY,
         Code.UNSUPPORTED_ON_TARGET,
         Code.RECURSION_ON_TARGET,
         Code.DEVICE_MISMATCH,
         Code.DEVICE_MEMORY,
-        Code.BAD_LAUNCH,
         Code.CACHE_DAMAGED,
         Code.CACHE_UNCACHEABLE,
         Code.UNSUPPORTED_PYTHON,

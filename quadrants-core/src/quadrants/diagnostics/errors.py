@@ -125,6 +125,12 @@ class BackendUnavailable(BackendError):
     __module__ = "quadrants"
 
 
+class DeviceError(QuadrantsError, RuntimeError):
+    """What a kernel did wrong while it ran: a race, a barrier that some threads never reach, a read of what was not written."""
+
+    __module__ = "quadrants"
+
+
 class EnvironmentProblem(QuadrantsError):
     """QD5xx: the cache, the settings or the platform."""
 
@@ -177,6 +183,9 @@ _BY_CODE: dict[Code, type[QuadrantsError]] = {
     Code.BACKEND_UNAVAILABLE: BackendUnavailable,
     Code.BACKEND_BROKEN: BackendUnavailable,
     Code.BACKEND_VERSION: BackendUnavailable,
+    Code.DIVERGENT_BARRIER: DeviceError,
+    Code.DATA_RACE: DeviceError,
+    Code.UNINITIALISED_READ: DeviceError,
     Code.CACHE_DAMAGED: CacheError,
     Code.CACHE_FOLDER: CacheError,
     Code.CACHE_OWNER: CacheError,

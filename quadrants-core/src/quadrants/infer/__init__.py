@@ -12,6 +12,7 @@ from quadrants.infer.emitter import Options
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, InferResult
 from quadrants.infer.function import parameter_names, walk_function
 from quadrants.types import NONE, Type
+from quadrants.types.promotion import rules_of_kernels
 
 __all__ = ["Dependency", "InferResult", "Options", "infer_module"]
 
@@ -44,7 +45,8 @@ def infer_module(
         function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal
     )
     assert len(arg_types) == len(parameter_names(function.__code__))
-    spec = engine.specialise(ref, tuple(arg_types), entry=True)
+    with rules_of_kernels(options.kernel):
+        spec = engine.specialise(ref, tuple(arg_types), entry=True)
     module = engine.finish(spec)
     return InferResult(
         module,

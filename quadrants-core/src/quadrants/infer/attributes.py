@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import types as pytypes
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer import texts
 from quadrants.infer.emitter import Emitter, describe, fail, suggestion
-from quadrants.infer.values import Abstract, Arr, Const, List, ListDisplay, Method, Num, Opt, Tup
+from quadrants.infer.values import (
+    Abstract,
+    Arr,
+    Const,
+    List,
+    ListDisplay,
+    Method,
+    Num,
+    Opt,
+    Sequence_,
+    SliceValue,
+    Tup,
+)
 from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
@@ -44,7 +57,7 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         Code.NO_ATTRIBUTE,
         f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),
         types=[("value", value.type)],
-        hint=suggestion(name, _known_names(value)),
+        hint=suggestion(name, (known for known in _known_names(value) if known != name)),
     )
 
 
@@ -81,6 +94,8 @@ def _has_method(value: Abstract, name: str) -> bool:
 
 
 def _constant_attr(w: Emitter, owner: object, name: str) -> Abstract:
+    if hasattr(type(owner), "__quadrants_device__"):
+        return w.device_attribute(owner, name)  # type: ignore[attr-defined]
     try:
         found = getattr(owner, name)
     except AttributeError as error:
@@ -178,9 +193,24 @@ def transposed(w: Emitter, value: Arr, axes: tuple[int, ...]) -> Arr:
         layout = {"C": "F", "F": "C", "A": "A"}[layout]
     else:
         layout = "A"
-    array = ArrayType(value.array.dtype, value.array.ndim, layout, value.array.readonly)
+    array = replace(value.array, layout=layout)
     operands = [*(shape[a] for a in axes), *(steps[a] for a in axes)]
     return Arr(array, w.b.value("view", value.value, w.b.i64(0), *operands, type=array))
+
+
+def contiguous_view(w: Emitter, value: Arr, dims: list[Value]) -> Arr:
+    """The elements of a C-contiguous array with other dimensions."""
+    return strided_view(w, value, dims, w.b.i64(value.array.dtype.itemsize), "C")
+
+
+def strided_view(w: Emitter, value: Arr, dims: list[Value], step: Value, layout: str) -> Arr:
+    """The elements of an array of one axis, `step` bytes apart, with other dimensions."""
+    strides: list[Value] = []
+    for dim in reversed(dims):
+        strides.insert(0, step)
+        step = w.b.value("mul", step, dim)
+    array = replace(value.array, ndim=len(dims), layout=layout if dims else "C")
+    return Arr(array, w.b.value("view", value.value, w.b.i64(0), *dims, *strides, type=array))
 
 
 def _part(name: str) -> Callable[[Emitter, Arr], Abstract]:
@@ -190,7 +220,7 @@ def _part(name: str) -> Callable[[Emitter, Arr], Abstract]:
             if name == "real":
                 return value
             return w.call_library("creation:zeros_like", value)
-        array = ArrayType(dtype.part, value.array.ndim, "A", value.array.readonly)
+        array = replace(value.array, dtype=dtype.part, layout="A")
         offset = w.b.i64(0 if name == "real" else dtype.part.itemsize)
         return Arr(array, w.b.value("view", value.value, offset, *dims(w, value), *strides(w, value), type=array))
 
@@ -210,7 +240,7 @@ _ARRAY: dict[str, Callable[..., Abstract]] = {
     "real": _part("real"),
     "imag": _part("imag"),
     "flags": lambda w, a: Method(a, "flags"),
-    "flat": lambda w, a: w.call_library("sequences:flat_copy", a),
+    "flat": lambda w, a: Sequence_("flat", (a,)),
 }
 
 
@@ -249,4 +279,10 @@ _NUMBER: dict[str, Callable[..., Abstract]] = {
     "T": lambda w, x: x,
 }
 
-_TABLES: dict[type, dict[str, Callable[..., Abstract]]] = {Arr: _ARRAY, Num: _NUMBER}
+_SLICE: dict[str, Callable[..., Abstract]] = {
+    "start": lambda w, x: x.start,
+    "stop": lambda w, x: x.stop,
+    "step": lambda w, x: x.step,
+}
+
+_TABLES: dict[type, dict[str, Callable[..., Abstract]]] = {Arr: _ARRAY, Num: _NUMBER, SliceValue: _SLICE}

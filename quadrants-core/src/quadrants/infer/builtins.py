@@ -191,7 +191,7 @@ def _extreme(name: str, symbol: str) -> Builtin:
             fail(Code.BAD_ARGUMENTS, f"{name} expected at least 1 argument, got 0")
         items = args
         if len(args) == 1:
-            value = w.unwrap(args[0])
+            value = _walked(w, args[0])
             if isinstance(value, Arr) and key is None:
                 return w.call_library(f"sequences:{name}_of_array", value)
             value = value if sequences.known_items(w, value) is not None else _list(w, value)
@@ -244,11 +244,17 @@ def select(w: Emitter, test: Value, x: Abstract, y: Abstract) -> Abstract:
     return rebuild(type_, iter([w.b.value("select", test, a, b) for a, b in pairs]))
 
 
+def _walked(w: Emitter, value: Abstract) -> Abstract:
+    """What a builtin walks, `a.flat` as an array."""
+    value = w.unwrap(value)
+    return sequences.flat_array(w, value) if isinstance(value, Sequence_) and value.kind == "flat" else value
+
+
 def _sum(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     start = keywords.pop("start", args[1] if len(args) > 1 else Const(0))
     _no_keywords("sum", keywords)
     _arity("sum", args, 1, 2)
-    value = w.unwrap(args[0])
+    value = _walked(w, args[0])
     if isinstance(value, Arr):
         return w.call_library("sequences:sum_of_array", value, start)
     if isinstance(value, Sequence_) and value.kind == "range" and sequences.constant_range(value) is None:
@@ -275,7 +281,7 @@ def _every(name: str) -> Callable[[Emitter, Abstract], Abstract]:
     def call(w: Emitter, value: Abstract) -> Abstract:
         if isinstance(value, Generator):
             return w.consume(value, name)  # type: ignore[attr-defined, no-any-return]
-        value = w.unwrap(value)
+        value = _walked(w, value)
         if isinstance(value, Arr):
             return w.call_library(f"sequences:{name}_of_array", value)
         if sequences.known_items(w, value) is None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, lists, operators, texts
+from quadrants.infer import attributes, lists, operators, sequences, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
@@ -31,6 +31,7 @@ from quadrants.infer.values import (
     Method,
     NewExc,
     Num,
+    Sequence_,
     Tup,
     rebuild,
 )
@@ -66,6 +67,8 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
 
 
 def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    if hasattr(type(target), "__quadrants_device__"):
+        return _call_device(w, target, args, keywords)
     if any(isinstance(arg, List) for arg in (*args, *keywords.values())) and _is_numpys(target):
         args = tuple(operators.without_lists(w, arg) for arg in args)
         keywords = {name: operators.without_lists(w, arg) for name, arg in keywords.items()}
@@ -73,7 +76,7 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     if given is not None:
         w.engine.depend(Dependency(vars(overloads), given[0], None, given[1]))
         return call_python(w, given[1], args, keywords)
-    known = _known(target)
+    known = (_kernel_math(target) if w.options.kernel else None) or _known(target)
     if known is not None:
         return known(w, args, dict(keywords))
     if isinstance(target, type):
@@ -84,7 +87,7 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     key = registry.key_of(target) if callable(target) else None  # type: ignore[arg-type]
     implementation = registry.lookup(key) if key is not None else None
     if implementation is not None:
-        return call_python(w, implementation, args, keywords)
+        return _call_implementation(w, implementation, args, keywords)
     function = python_function(target)
     if function is not None:
         raw = _raw(function)
@@ -98,6 +101,23 @@ def _is_numpys(target: object) -> bool:
     """Whether a function is NumPy's, which takes lists as arrays."""
     module = getattr(target, "__module__", None) or type(target).__module__
     return str(module).partition(".")[0] == "numpy"
+
+
+def _call_implementation(
+    w: InstructionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords
+) -> Abstract:
+    """Call the library's function for one of NumPy's or Python's, to which a list means what a tuple means."""
+    return call_python(w, function, tuple(_plain(w, a) for a in args), {k: _plain(w, v) for k, v in keywords.items()})
+
+
+def _plain(w: InstructionWalk, value: Abstract) -> Abstract:
+    if isinstance(value, (Tup, ListDisplay)) and not (isinstance(value, Tup) and value.named):
+        return Tup(tuple(_plain(w, item) for item in value.items))
+    if isinstance(value, Sequence_) and value.kind == "flat":
+        return sequences.flat_array(w, value)
+    if isinstance(value, Sequence_) and value.kind == "range":
+        return call_library(w, "creation:arange", value.parts, {})
+    return value
 
 
 def _refuse_call(target: object) -> NoReturn:
@@ -140,6 +160,21 @@ def _numpy_function(target: object) -> Builtin | None:
     from quadrants.infer.ufuncs import UFUNCS
 
     return UFUNCS.get(target) or NUMPY.get(target)
+
+
+def _kernel_math(target: object) -> Builtin | None:
+    from quadrants.infer import kernelmath
+
+    return kernelmath.find(target)
+
+
+def _call_device(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:
+    """A function of the explicit language."""
+    from quadrants.infer import device
+    from quadrants.simt.names import Name
+
+    assert isinstance(target, Name)
+    return device.call(w, target, args, keywords)
 
 
 def _array_method(name: str) -> Callable[..., Abstract] | None:
@@ -215,7 +250,7 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
             return known(w, owner, args, dict(keywords))
         implementation = registry.lookup(f"ndarray.{name}")
         if implementation is not None:
-            return call_python(w, implementation, (owner, *args), keywords)
+            return _call_implementation(w, implementation, (owner, *args), keywords)
     if isinstance(owner, List) or (isinstance(owner, ListDisplay) and name not in lists.READING):
         return lists.method(w, owner, name, args, keywords)
     handler = _METHODS.get((type(owner), name))

@@ -6,6 +6,9 @@ The body of a map is made by the same functions that serve numbers, with the ope
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer import scalars
@@ -14,7 +17,8 @@ from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, 
 from quadrants.ir import Value
 from quadrants.ir.core import Op, Region
 from quadrants.ir.ops import OPS
-from quadrants.types import BOOL, F64, I64, PYINT, ArrayType, Kind, Scalar
+from quadrants.types import BOOL, F64, I8, I64, PYINT, ArrayType, Kind, Scalar
+from quadrants.types.dtypes import dtype_of
 from quadrants.types.promotion import promote, representable
 
 #: A scalar computation: (emitter, operands) -> result.
@@ -113,6 +117,10 @@ def _body(w: Emitter, element_types: Sequence[Scalar], body: Body) -> tuple[Regi
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol y` where one is an array."""
     if symbol == "**" and isinstance(y, Const):
+        if (
+            isinstance(x, Arr) and x.array.dtype == BOOL and y.value == 2
+        ):  # NumPy takes the square, which has no loop for bool
+            return map_arrays(w, [x], lambda w, a: Num(I8, w.cast(a, I8)))
         return map_arrays(w, [x], lambda w, a: scalars.binary(w, symbol, a, y))
     if symbol in ("<", "<=", "==", "!=", ">", ">="):
         if isinstance(y, Const):
@@ -137,7 +145,7 @@ def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
     dtype = target.array.dtype
     source = value.array.dtype if isinstance(value, Arr) else scalar_type(value)
     if source is None:
-        fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be assigned to elements of an array of {dtype}")
+        fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be assigned to elements of an array of {describe(dtype)}")
     if source.is_complex and not dtype.is_complex:
         fail(
             Code.BAD_CONVERSION,
@@ -163,7 +171,7 @@ def _without_leading(w: Emitter, value: Arr, target: Arr) -> Arr:
         text = f"could not broadcast input array of rank {value.array.ndim} into rank {target.array.ndim}"
         w.check(v("cmp", dim, w.b.i64(1), pred="eq"), ValueError, text)
     layout = "C" if value.array.layout == "C" or target.array.ndim == 0 else "A"
-    array = ArrayType(value.array.dtype, target.array.ndim, layout, value.array.readonly)
+    array = replace(value.array, ndim=target.array.ndim, layout=layout)
     return Arr(array, v("view", value.value, w.b.i64(0), *dims[extra:], *strides[extra:], type=array))
 
 
@@ -171,13 +179,41 @@ def _map_into(w: Emitter, target: Arr, inputs: list[Value], region: Region) -> N
     w.b.region.ops.append(Op(OPS["map_into"], [target.value, *inputs], [], {}, [region], w.b.loc))
 
 
-_SAFE_KINDS = {Kind.BOOL: 0, Kind.UINT: 1, Kind.INT: 1, Kind.FLOAT: 2, Kind.COMPLEX: 3}
+def check_same_kind(x: Arr, source: Scalar, name: str, instead: str) -> None:
+    """Refuse a result that NumPy's rule "same_kind" does not let into the array."""
+    if not np.can_cast(dtype_of(source), dtype_of(x.array.dtype), "same_kind"):
+        fail(
+            Code.BAD_CONVERSION,
+            f"the result of {name} has type {describe(source)} and cannot be stored in an array of {describe(x.array.dtype)}",
+            types=[("array", x.array)],
+            hint=f"Use an array of {describe(source)}, or write `{instead}` to convert.",
+        )
+
+
+def check_writeable(x: Arr) -> None:
+    """Refuse to update a read-only array."""
+    if x.array.readonly:
+        fail(Code.READONLY_ARRAY, "output array is read-only", types=[("array", x.array)])
+
+
+def inplace_matmul(w: Emitter, x: Arr, y: Abstract) -> Arr:
+    """`x @= y`."""
+    check_writeable(x)
+    result = w.call_library("products:matmul", x, y)
+    if not isinstance(result, Arr) or result.array.ndim != x.array.ndim:
+        fail(
+            Code.BAD_BROADCAST,
+            f"the result of @= is {describe(result)}, which the array cannot hold",
+            types=[("array", x.array)],
+        )
+    check_same_kind(x, result.array.dtype, "@=", "a[...] = a @ b")
+    assign_into(w, x, result)
+    return x
 
 
 def inplace(w: Emitter, symbol: str, x: Arr, y: Abstract) -> Arr:
     """`x symbol= y`: updates the array and gives the same array."""
-    if x.array.readonly:
-        fail(Code.READONLY_ARRAY, "output array is read-only", types=[("array", x.array)])
+    check_writeable(x)
     if isinstance(y, Arr) and y.array.ndim > x.array.ndim:
         fail(
             Code.BAD_BROADCAST,
@@ -194,13 +230,7 @@ def inplace(w: Emitter, symbol: str, x: Arr, y: Abstract) -> Arr:
     region, result = _body(w, element_types, body)
     source = scalar_type(result)
     assert source is not None
-    if _SAFE_KINDS[source.kind] > _SAFE_KINDS[x.array.dtype.kind]:
-        fail(
-            Code.BAD_CONVERSION,
-            f"the result of {symbol}= has type {describe(source)} and cannot be stored in an array of {describe(x.array.dtype)}",
-            types=[("array", x.array)],
-            hint=f"Use an array of {source}, or write `a[...] = a {symbol} b` to convert.",
-        )
+    check_same_kind(x, source.machine, f"{symbol}=", f"a[...] = a {symbol} b")
     with w.b.into(region):
         w.b.op("yield", w.cast(result, x.array.dtype))
     _map_into(w, x, inputs, region)

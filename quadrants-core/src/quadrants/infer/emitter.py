@@ -30,12 +30,18 @@ class Options:
         boundscheck: whether out-of-range indices raise.
         debug: extra checks (integer overflow).
         division: of Python's numbers by zero: "python" raises, "ieee" gives inf or nan (integers: 0).
+        kernel: whether numbers follow the rules of kernels: nothing raises for them, and integers do not widen floats.
+        device: the backend whose device the code is for; empty for code that the interpreter calls.
+        lacks: names of the explicit language that the device has not, each with what to use instead.
     """
 
     fp: str = "default"
     boundscheck: bool = True
     debug: bool = False
     division: str = "python"
+    kernel: bool = False
+    device: str = ""
+    lacks: tuple[tuple[str, str], ...] = ()
 
 
 #: How the engine compiles and calls: (emitter, function, positional, keywords, internal) -> result.

@@ -52,6 +52,10 @@ class FunctionWalk(InstructionWalk):
         result_types = () if result is None else result.leaves()
         scope = Scope(code.co_filename, code.co_qualname, code.co_firstlineno, self.ref.internal)
         attrs: dict[str, object] = {"fp": self.options.fp}
+        if self.options.device:
+            attrs["level"] = "device"
+            if entry:
+                attrs["kernel"] = True
         return Function(self.spec.name, params, result_types, self.body, scope, attrs), result
 
     def _list_results(self) -> None:

@@ -5,7 +5,11 @@ A view is pure arithmetic on dims and strides (`view` in QIR); the layout of its
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import field, replace
+from types import MappingProxyType
+
+import numpy as np
 
 from quadrants._frozen import record
 from quadrants.diagnostics import Code
@@ -16,6 +20,17 @@ from quadrants.infer.merge import Number
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, SliceValue, Tup
 from quadrants.ir import Value
 from quadrants.types import BOOL, I64, ArrayType, Scalar
+
+#: The classes of NumPy's objects that are made to be indexed -> the library's function of the index.
+GRIDS: Mapping[type, str] = MappingProxyType(
+    {
+        type(np.mgrid): "grids:mgrid",
+        type(np.ogrid): "grids:ogrid",
+        type(np.r_): "grids:r_",
+        type(np.c_): "grids:c_",
+        type(np.s_): "grids:itself",
+    }
+)
 
 
 def index_items(index: Abstract) -> tuple[Abstract, ...]:
@@ -64,13 +79,7 @@ def load(w: Emitter, base: Arr, indices: list[Value]) -> Num:
 
 def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
     """`base[index] = value`."""
-    if base.array.readonly:
-        fail(
-            Code.READONLY_ARRAY,
-            "assignment destination is read-only",
-            types=[("array", base.array)],
-            hint="Pass a writeable array, or make a copy with .copy().",
-        )
+    refuse_readonly(base)
     items = _prepared(w, index)
     if isinstance(value, Arr) and value.origin is not None and _same_place(value.origin, base, index):
         return  # `a[i:j] += x` has updated the view in place already
@@ -86,6 +95,17 @@ def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
         return
     target = make_view(w, base, items, None)
     assign_into(w, target, value)
+
+
+def refuse_readonly(base: Arr) -> None:
+    """The error for a store into an array that may not be written."""
+    if base.array.readonly:
+        fail(
+            Code.READONLY_ARRAY,
+            "assignment destination is read-only",
+            types=[("array", base.array)],
+            hint="Pass a writeable array, or make a copy with .copy().",
+        )
 
 
 def store(w: Emitter, base: Arr, indices: list[Value], value: Abstract) -> None:
@@ -232,7 +252,7 @@ def make_view(w: Emitter, base: Arr, items: tuple[Abstract, ...], origin: object
             shape.kinds.append("i")
         axis += 1
     layout = _view_layout(base.array, shape.kinds)
-    array = ArrayType(base.array.dtype, len(shape.dims), layout, base.array.readonly)
+    array = replace(base.array, ndim=len(shape.dims), layout=layout)
     return Arr(array, w.b.value("view", base.value, shape.offset, *shape.dims, *shape.strides, type=array), origin)
 
 

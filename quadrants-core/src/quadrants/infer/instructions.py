@@ -182,6 +182,9 @@ class InstructionWalk(ScopeWalk):
         if isinstance(part, Arr):
             elementwise.assign_into(self, part, value)
             return
+        if name == "flat" and isinstance(owner, Arr):
+            self.call_library("sequences:set_flat", owner, SliceValue(Const(None), Const(None), Const(None)), value)
+            return
         fail(Code.NOT_ASSIGNABLE, f"the attribute '{name}' of {describe(owner)} cannot be assigned")
 
     def _subscr(self, _: object) -> None:
@@ -206,6 +209,10 @@ class InstructionWalk(ScopeWalk):
             length = sequences.range_length(self, base)
             checked = self.b.value("index", position, length, axis=0, checked=True, wrap=True)
             return sequences.item(self, base, checked)
+        if isinstance(base, Sequence_) and base.kind == "flat":
+            return sequences.get_flat(self, base, index)
+        if isinstance(base, Const) and type(base.value) in indexing.GRIDS:
+            return self.call_library(indexing.GRIDS[type(base.value)], index)
         if isinstance(base, Const) and isinstance(index, Const) and not isinstance(base.value, str):
             return self._constant_item(base.value, index.value)
         if texts.is_text(base) or texts.is_foreign(base):
@@ -220,6 +227,9 @@ class InstructionWalk(ScopeWalk):
 
     def _store_subscr(self, _: object) -> None:
         index, base, value = self.pop(), self.unwrap(self.pop()), self.pop()
+        if isinstance(base, Sequence_) and base.kind == "flat":
+            self.call_library("sequences:set_flat", base.parts[0], index, value)
+            return
         if isinstance(base, ListDisplay):
             lists.promote(self, base, *(() if isinstance(index, SliceValue) else (value.type,)))
         if isinstance(base, List):
@@ -439,6 +449,17 @@ class InstructionWalk(ScopeWalk):
     def call_value(self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract:
         """Call any value."""
         return calls.call(self, callee, tuple(args), keywords)
+
+    def device_value(self, name: object) -> Abstract:
+        from quadrants.infer import device  # its tables are loaded by the first kernel
+
+        return device.value_of(self, name)
+
+    def device_attribute(self, owner: object, name: str) -> Abstract:
+        """An attribute of a name of the explicit language."""
+        from quadrants.infer import device
+
+        return device.attribute(self, owner, name)
 
     def call_library(self, target: str, *args: Abstract, **kwargs: Abstract) -> Abstract:
         return calls.call_library(self, target, args, kwargs)

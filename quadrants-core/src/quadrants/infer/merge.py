@@ -170,9 +170,9 @@ def _join_numbers(a: Type, b: Type) -> Type:
 
 
 def _join_arrays(a: ArrayType, b: ArrayType) -> Type:
-    if a.dtype != b.dtype or a.ndim != b.ndim:
+    if a.dtype != b.dtype or a.ndim != b.ndim or a.space != b.space:
         return _conflict(a, b)
-    return ArrayType(a.dtype, a.ndim, a.layout if a.layout == b.layout else "A", a.readonly or b.readonly)
+    return replace(a, layout=a.layout if a.layout == b.layout else "A", readonly=a.readonly or b.readonly)
 
 
 def _join_items(a: TupleType, b: TupleType) -> Type:

@@ -94,8 +94,14 @@ class ScopeWalk(ControlWalk):
 
     # objects of the interpreter as values
 
+    def device_value(self, name: object) -> Abstract:
+        """A name of the explicit language. The derived class provides it."""
+        raise AssertionError("provided by the derived class")
+
     def from_python(self, value: object, name: str = "") -> Abstract:
         """The abstract value of an object that the program holds in a global, a cell or an attribute."""
+        if hasattr(type(value), "__quadrants_device__"):
+            return self.device_value(value)
         if isinstance(value, np.generic):
             scalar = scalar_of(value.dtype)
             if scalar is None:

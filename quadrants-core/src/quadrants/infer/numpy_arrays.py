@@ -6,80 +6,26 @@ Everything else that NumPy has is in `quadrants.library`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, convert, elementwise, indexing, sequences
+from quadrants.infer import attributes, convert, elementwise, reshaping, sequences
+from quadrants.infer.allocation import Args, Keywords, allocate, arguments, copy, given, order_of, shape_of
 from quadrants.infer.builtins import Builtin
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type, suggestion
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Sequence_, Text, Tup
-from quadrants.ir import Value
-from quadrants.types import F64, I64, PYINT, ArrayType, FormatHole, FormatType, Scalar
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Sequence_, Tup
+from quadrants.types import F64, I64
 from quadrants.types.dtypes import dtype_of
-from quadrants.types.promotion import weak_version
-
-#: The message about a shape of more dimensions does not say it.
-_MOST_DIMS_IN_TEXT = 8
-
-Args = tuple[Abstract, ...]
-Keywords = dict[str, Abstract]
-
-
-def arguments(
-    name: str, parameters: tuple[str, ...], args: Args, keywords: Keywords, needed: int = 1
-) -> dict[str, Abstract]:
-    """The arguments by name; None where absent. Raises CompileError like a wrong call."""
-    if len(args) > len(parameters):
-        fail(Code.BAD_ARGUMENTS, f"{name}() takes at most {len(parameters)} arguments ({len(args)} given)")
-    bound = dict(zip(parameters, args))
-    for key, value in keywords.items():
-        if key not in parameters:
-            hint = suggestion(key, parameters)
-            fail(Code.BAD_ARGUMENTS, f"{name}() got an unexpected keyword argument '{key}'", hint=hint)
-        if key in bound:
-            fail(Code.BAD_ARGUMENTS, f"{name}() got multiple values for argument '{key}'")
-        bound[key] = value
-    for parameter in parameters[:needed]:
-        if parameter not in bound:
-            fail(Code.BAD_ARGUMENTS, f"{name}() missing required argument '{parameter}'")
-    return {parameter: bound.get(parameter, Const(None)) for parameter in parameters}
-
-
-def shape_of(w: Emitter, value: Abstract) -> list[Value]:
-    """The registers of a shape argument: an integer, or a tuple of integers."""
-    value = w.unwrap(value)
-    if isinstance(value, (Tup, ListDisplay)):
-        return [w.integer(item, "a dimension") for item in value.items]
-    if isinstance(value, Sequence_):
-        return [w.integer(item, "a dimension") for item in sequences.as_items(w, value)]
-    return [w.integer(value, "a dimension")]
-
-
-def _given(value: Abstract) -> bool:
-    return not (isinstance(value, Const) and value.value is None)
-
-
-def allocate(w: Emitter, dims: list[Value], dtype: Scalar, zero: bool, layout: str = "C") -> Arr:
-    """A new array."""
-    array = ArrayType(dtype, len(dims), layout if len(dims) > 1 else "C")
-    return Arr(array, w.b.value("alloc", *dims, type=array, zero=zero))
-
-
-def _order(value: Abstract) -> str:
-    if not _given(value):
-        return "C"
-    if isinstance(value, Const) and value.value in ("C", "F", "A", "K"):
-        return "F" if value.value == "F" else "C"
-    fail(Code.NOT_CONSTANT, "order has to be the constant 'C' or 'F'")
 
 
 def _creation(name: str, fill: str) -> Builtin:
     def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
-        given = arguments(name, ("shape", "dtype", "order"), args, keywords)
-        dtype = convert.as_dtype(given["dtype"]) if _given(given["dtype"]) else F64
-        result = allocate(w, shape_of(w, given["shape"]), dtype, fill == "zeros", _order(given["order"]))
+        bound = arguments(name, ("shape", "dtype", "order"), args, keywords)
+        dtype = convert.as_dtype(bound["dtype"]) if given(bound["dtype"]) else F64
+        result = allocate(w, shape_of(w, bound["shape"]), dtype, fill == "zeros", order_of(bound["order"]))
         if fill == "ones":
             elementwise.assign_into(w, result, Const(1))
         return result
@@ -88,16 +34,16 @@ def _creation(name: str, fill: str) -> Builtin:
 
 
 def _full(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
-    given = arguments("full", ("shape", "fill_value", "dtype", "order"), args, keywords, 2)
-    value = w.unwrap(given["fill_value"])
-    if _given(given["dtype"]):
-        dtype = convert.as_dtype(given["dtype"])
+    bound = arguments("full", ("shape", "fill_value", "dtype", "order"), args, keywords, 2)
+    value = w.unwrap(bound["fill_value"])
+    if given(bound["dtype"]):
+        dtype = convert.as_dtype(bound["dtype"])
     else:
         scalar = value.array.dtype if isinstance(value, Arr) else scalar_type(value)
         if scalar is None:
             fail(Code.BAD_ARGUMENTS, f"np.full does not fill with {describe(value)}")
         dtype = scalar.machine
-    result = allocate(w, shape_of(w, given["shape"]), dtype, False, _order(given["order"]))
+    result = allocate(w, shape_of(w, bound["shape"]), dtype, False, order_of(bound["order"]))
     elementwise.assign_into(w, result, value)
     return result
 
@@ -106,21 +52,21 @@ def _like(name: str, fill: str) -> Builtin:
     def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         names = ("a", "fill_value", "dtype", "order", "subok", "shape")
         parameters = names if fill == "full" else (names[0], *names[2:])
-        given = arguments(name, parameters, args, keywords, 2 if fill == "full" else 1)
-        model = w.unwrap(given["a"])
+        bound = arguments(name, parameters, args, keywords, 2 if fill == "full" else 1)
+        model = w.unwrap(bound["a"])
         if isinstance(model, (Tup, ListDisplay)):
             model = w.call_library("creation:array", model)
         scalar = model.array.dtype if isinstance(model, Arr) else scalar_type(model)
         if scalar is None:
             fail(Code.BAD_ARGUMENTS, f"np.{name} does not take {describe(model)}")
-        dtype = convert.as_dtype(given["dtype"]) if _given(given["dtype"]) else scalar.machine
+        dtype = convert.as_dtype(bound["dtype"]) if given(bound["dtype"]) else scalar.machine
         dims = attributes.dims(w, model) if isinstance(model, Arr) else []
         layout = "F" if isinstance(model, Arr) and model.array.layout == "F" else "C"
-        if _given(given["shape"]):
-            dims = shape_of(w, given["shape"])
+        if given(bound["shape"]):
+            dims = shape_of(w, bound["shape"])
         result = allocate(w, dims, dtype, fill == "zeros", layout)
         if fill in ("ones", "full"):
-            elementwise.assign_into(w, result, Const(1) if fill == "ones" else given["fill_value"])
+            elementwise.assign_into(w, result, Const(1) if fill == "ones" else bound["fill_value"])
         return result
 
     return call
@@ -129,101 +75,11 @@ def _like(name: str, fill: str) -> Builtin:
 # methods and functions that give views or copies
 
 
-def copy(w: Emitter, value: Arr, order: str = "C") -> Arr:
-    """A new array with the same elements."""
-    result = allocate(w, attributes.dims(w, value), value.array.dtype, False, order)
-    elementwise.assign_into(w, result, value)
-    return result
-
-
-def _reshape_text(total: Value, dims: list[Value]) -> Abstract:
-    """The message for sizes that differ."""
-    if len(dims) > _MOST_DIMS_IN_TEXT:
-        return Const("cannot reshape array: the sizes differ")
-    number = FormatHole(PYINT)
-    parts: list[str | FormatHole] = ["cannot reshape array of size ", number, " into shape ("]
-    for position, _ in enumerate(dims):
-        parts += [number] if position == 0 else [",", number]
-    parts.append(",)" if len(dims) == 1 else ")")
-    return Text(FormatType(tuple(parts)), (total, *dims))
-
-
-def reshape(w: Emitter, value: Arr, dims: list[Value], shape: list[Abstract]) -> Arr:
-    """The array with another shape: a view of a C-contiguous array, else of a copy. One dimension may be -1."""
-    v = w.b.value
-    total = attributes.size(w, value)
-    dims = _infer_dimension(w, total, dims, shape)
-    product = w.b.i64(1)
-    for dim in dims:
-        product = v("mul", product, dim)
-    w.check(v("cmp", product, total, pred="eq"), ValueError, _reshape_text(total, dims))
-    if value.array.layout != "C":
-        value = copy(w, value)
-    strides: list[Value] = []
-    step = w.b.i64(value.array.dtype.itemsize)
-    for dim in reversed(dims):
-        strides.insert(0, step)
-        step = v("mul", step, dim)
-    array = ArrayType(value.array.dtype, len(dims), "C", value.array.readonly)
-    return Arr(array, v("view", value.value, w.b.i64(0), *dims, *strides, type=array))
-
-
-def _infer_dimension(w: Emitter, total: Value, dims: list[Value], shape: list[Abstract]) -> list[Value]:
-    unknown = [
-        k for k, part in enumerate(shape) if isinstance(part, Const) and isinstance(part.value, int) and part.value < 0
-    ]
-    if len(unknown) > 1:
-        fail(Code.BAD_SHAPE, "can only specify one unknown dimension")
-    v = w.b.value
-    for k, part in enumerate(shape):
-        if not isinstance(part, Const):
-            w.check(
-                v("cmp", dims[k], w.b.i64(0), pred="ge"),
-                ValueError,
-                "a dimension of reshape is negative (-1 has to be a literal)",
-            )
-    if not unknown:
-        return dims
-    known = w.b.i64(1)
-    for k, dim in enumerate(dims):
-        if k != unknown[0]:
-            known = v("mul", known, dim)
-    found = v("floordiv", total, known)
-    return [found if k == unknown[0] else dim for k, dim in enumerate(dims)]
-
-
-def _reshape_call(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    keywords.pop("order", None)
-    if "shape" in keywords:
-        args = (keywords.pop("shape"),)
-    if "newshape" in keywords:
-        args = (keywords.pop("newshape"),)
-    if keywords:
-        fail(Code.BAD_ARGUMENTS, f"reshape() got an unexpected keyword argument '{next(iter(keywords))}'")
-    parts: list[Abstract] = list(args)
-    if len(args) == 1 and not scalar_type(w.unwrap(args[0])):
-        parts = list(sequences.as_items(w, args[0]))
-    return reshape(w, value, [w.integer(part, "a dimension") for part in parts], parts)
-
-
-def _ravel(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    if value.array.ndim == 1 and value.array.layout == "C":
-        return value
-    minus_one = Const(-1)
-    return reshape(w, value, [w.integer(minus_one)], [minus_one])
-
-
-def _flatten(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    contiguous = copy(w, value)
-    minus_one = Const(-1)
-    return reshape(w, contiguous, [w.integer(minus_one)], [minus_one])
-
-
 def _transpose(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     axes = keywords.get("axes")
     parts: Args = args if axes is None else (axes,)
     if len(parts) == 1 and not scalar_type(parts[0]):
-        parts = () if not _given(parts[0]) else sequences.as_items(w, parts[0])
+        parts = () if not given(parts[0]) else sequences.as_items(w, parts[0])
     ndim = value.array.ndim
     if not parts:
         return attributes.transposed(w, value, tuple(reversed(range(ndim))))
@@ -240,18 +96,18 @@ def _constant_int(value: Abstract, what: str) -> int:
 
 
 def _astype(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    given = arguments("astype", ("dtype", "order", "casting", "subok", "copy"), args, keywords)
-    dtype = convert.as_dtype(given["dtype"])
-    copy_ = given["copy"]
+    bound = arguments("astype", ("dtype", "order", "casting", "subok", "copy"), args, keywords)
+    dtype = convert.as_dtype(bound["dtype"])
+    copy_ = bound["copy"]
     if dtype == value.array.dtype and isinstance(copy_, Const) and copy_.value is False:
         return value
     return convert.astype(w, value, dtype)
 
 
 def _copy_call(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    given = arguments("copy", ("order",), args, keywords, 0)
-    keep = value.array.layout == "F" and isinstance(given["order"], Const) and given["order"].value in ("F", "A", "K")
-    return copy(w, value, "F" if keep else _order(given["order"]))
+    bound = arguments("copy", ("order",), args, keywords, 0)
+    keep = value.array.layout == "F" and isinstance(bound["order"], Const) and bound["order"].value in ("F", "A", "K")
+    return copy(w, value, "F" if keep else order_of(bound["order"]))
 
 
 def _fill(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
@@ -259,48 +115,19 @@ def _fill(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     return Const(None)
 
 
-def _item(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    if value.array.ndim == 0 and not args:
-        element = indexing.load(w, value, [])
-    elif not args:
-        flat = _ravel(w, value, (), {})
-        assert isinstance(flat, Arr)
-        one = w.b.value("cmp", w.b.value("dim", flat.value, axis=0), w.b.i64(1), pred="eq")
-        w.check(one, ValueError, "can only convert an array of size 1 to a Python scalar")
-        element = indexing.load(w, flat, [w.b.i64(0)])
-    else:
-        index = args[0] if len(args) == 1 else Tup(args)
-        found = indexing.get_item(w, value, index)
-        assert isinstance(found, Num)
-        element = found
-    weak = weak_version(element.scalar)
-    return Num(weak, w.cast(element, weak))
-
-
-def _view(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    if not args:
-        return value
-    dtype = convert.as_dtype(args[0])
-    if dtype.itemsize != value.array.dtype.itemsize:
-        fail(Code.BAD_DTYPE, "view() needs a dtype of the same size")
-    array = ArrayType(dtype, value.array.ndim, value.array.layout, value.array.readonly)
-    operands = [*attributes.dims(w, value), *attributes.strides(w, value)]
-    return Arr(array, w.b.value("view", value.value, w.b.i64(0), *operands, type=array))
-
-
 ArrayMethod = Callable[[Emitter, Arr, Args, Keywords], Abstract]
 #: Methods of arrays by name.
 METHODS: Mapping[str, ArrayMethod] = MappingProxyType(
     {
         "copy": _copy_call,
-        "reshape": _reshape_call,
-        "ravel": _ravel,
-        "flatten": _flatten,
+        "reshape": reshaping.reshape_call,
+        "ravel": reshaping.ravel,
+        "flatten": reshaping.flatten,
         "transpose": _transpose,
         "astype": _astype,
         "fill": _fill,
-        "item": _item,
-        "view": _view,
+        "item": reshaping.item,
+        "view": reshaping.view,
         "conj": lambda w, a, args, keywords: w.call_value(Const(np.conjugate), [a], {}),  # type: ignore[attr-defined]
         "conjugate": lambda w, a, args, keywords: w.call_value(Const(np.conjugate), [a], {}),  # type: ignore[attr-defined]
         "clip": lambda w, a, args, keywords: _clip(w, (a, *args), keywords),
@@ -309,14 +136,14 @@ METHODS: Mapping[str, ArrayMethod] = MappingProxyType(
 
 
 def _clip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
-    given = arguments("clip", ("a", "a_min", "a_max", "out", "min", "max"), args, keywords)
-    result = given["a"]
-    low = given["a_min"] if _given(given["a_min"]) else given["min"]
-    high = given["a_max"] if _given(given["a_max"]) else given["max"]
-    for bound, function in ((low, np.maximum), (high, np.minimum)):
-        if _given(bound):
-            result = w.call_value(Const(function), [result, bound], {})  # type: ignore[attr-defined]
-    out = given["out"]
+    bound = arguments("clip", ("a", "a_min", "a_max", "out", "min", "max"), args, keywords)
+    result = bound["a"]
+    low = bound["a_min"] if given(bound["a_min"]) else bound["min"]
+    high = bound["a_max"] if given(bound["a_max"]) else bound["max"]
+    for limit, function in ((low, np.maximum), (high, np.minimum)):
+        if given(limit):
+            result = w.call_value(Const(function), [result, limit], {})  # type: ignore[attr-defined]
+    out = bound["out"]
     if isinstance(out, Arr):
         elementwise.assign_into(w, out, result)
         return out
@@ -329,24 +156,25 @@ def _as_function(method: ArrayMethod, name: str) -> Builtin:
             if "a" not in keywords:
                 fail(Code.BAD_ARGUMENTS, f"np.{name}() missing required argument 'a'")
             args = (keywords.pop("a"),)
-        value = w.unwrap(args[0])
-        if not isinstance(value, Arr):
-            array = w.call_library("creation:array", value)
-            assert isinstance(array, Arr)
-            value = array
-        return method(w, value, args[1:], keywords)
+        return method(w, _operand(w, args[0]), args[1:], keywords)
 
     return call
 
 
+def _operand(w: Emitter, value: Abstract) -> Arr:
+    """An argument as an array."""
+    value = w.unwrap(value)
+    if isinstance(value, Sequence_) and value.kind == "flat":
+        return sequences.flat_array(w, value)
+    array = value if isinstance(value, Arr) else w.call_library("creation:array", value)
+    assert isinstance(array, Arr)
+    return array
+
+
 def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
-    given = arguments("broadcast_to", ("array", "shape", "subok"), args, keywords, 2)
-    value = w.unwrap(given["array"])
-    if not isinstance(value, Arr):
-        made = w.call_library("creation:array", value)
-        assert isinstance(made, Arr)
-        value = made
-    dims = shape_of(w, given["shape"])
+    bound = arguments("broadcast_to", ("array", "shape", "subok"), args, keywords, 2)
+    value = _operand(w, bound["array"])
+    dims = shape_of(w, bound["shape"])
     for dim in dims:
         text = "all elements of broadcast shape must be non-negative"
         w.check(w.b.value("cmp", dim, w.b.i64(0), pred="ge"), ValueError, text)
@@ -360,13 +188,43 @@ def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         fits = v("or", one, v("cmp", own, wanted, pred="eq"))
         w.check(fits, ValueError, "operands could not be broadcast together with the requested shape")
         strides.append(v("select", one, w.b.i64(0), v("stride", value.value, axis=axis)))
-    array = ArrayType(value.array.dtype, len(dims), "A", True)
+    array = replace(value.array, ndim=len(dims), layout="A", readonly=True)
     return Arr(array, v("view", value.value, w.b.i64(0), *dims, *strides, type=array))
 
 
 def _ndindex(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     shape = args[0] if len(args) == 1 else Tup(args)
     return Sequence_("ndindex", tuple(Num(I64, value) for value in shape_of(w, shape)))
+
+
+def _einsum(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    from quadrants.infer import einsum  # few programs need it
+
+    return einsum.call(w, args, keywords)
+
+
+def _walker(kind: str) -> Builtin:
+    """`np.ndenumerate(a)` and `np.nditer(a)`."""
+
+    def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+        if len(args) != 1 or keywords or (kind == "nditer" and isinstance(args[0], (Tup, ListDisplay))):
+            fail(
+                Code.BAD_ARGUMENTS,
+                f"np.{kind} takes one array in compiled code, without flags",
+                hint="Walk several arrays with np.ndindex, and write through the index.",
+            )
+        value = _operand(w, args[0])
+        if kind == "nditer" and value.array.layout == "F":  # it goes in the order of memory
+            value = attributes.transposed(w, value, tuple(reversed(range(value.array.ndim))))
+        if kind == "nditer" and value.array.layout == "A" and value.array.ndim > 1:
+            fail(
+                Code.BAD_ARGUMENTS,
+                "np.nditer of an array with any strides is not supported: its order depends on them",
+                hint="Use a.flat, np.ndenumerate or np.ndindex, which go in C order.",
+            )
+        return Sequence_(kind, (value,))
+
+    return call
 
 
 def _result_type(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
@@ -434,16 +292,23 @@ NUMPY: Mapping[object, Builtin] = MappingProxyType(
         np.zeros_like: _like("zeros_like", "zeros"),
         np.ones_like: _like("ones_like", "ones"),
         np.full_like: _like("full_like", "full"),
-        np.reshape: _as_function(_reshape_call, "reshape"),
-        np.ravel: _as_function(_ravel, "ravel"),
+        np.reshape: _as_function(reshaping.reshape_call, "reshape"),
+        np.ravel: _as_function(reshaping.ravel, "ravel"),
         np.transpose: _as_function(_transpose, "transpose"),
         np.clip: _clip,
         np.broadcast_to: _broadcast_to,
+        np.einsum: _einsum,
+        np.matrix_transpose: lambda w, args, keywords: attributes.get_attr(w, _operand(w, args[0]), "mT"),
+        np.linalg.matrix_transpose: lambda w, args, keywords: attributes.get_attr(w, _operand(w, args[0]), "mT"),
         np.ndindex: _ndindex,
+        np.ndenumerate: _walker("ndenumerate"),
+        np.nditer: _walker("nditer"),
         np.result_type: _result_type,
         np.promote_types: _result_type,
         np.dtype: _dtype,
         np.issubdtype: _folded(np.issubdtype),
+        np.can_cast: _folded(np.can_cast),
+        np.min_scalar_type: _folded(np.min_scalar_type),
         np.iinfo: _folded(np.iinfo),
         np.finfo: _folded(np.finfo),
         np.shape: _shape,

@@ -59,7 +59,9 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
 def inplace(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol= y`: arrays are updated in place, everything else is `x symbol y`."""
     x, y = w.unwrap(x), w.unwrap(y)
-    if isinstance(x, Arr) and symbol != "@":
+    if isinstance(x, Arr) and symbol == "@":
+        return elementwise.inplace_matmul(w, x, _as_array(w, y))
+    if isinstance(x, Arr):
         return elementwise.inplace(w, symbol, x, _as_array(w, y))
     if symbol == "+" and isinstance(x, (List, ListDisplay)):
         lists.method(w, x, "extend", (y,), {})

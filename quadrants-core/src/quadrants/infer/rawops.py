@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from quadrants.infer import lists
@@ -62,6 +63,15 @@ def _of_list(body: Callable[..., Abstract | None]) -> Callable[[Emitter, Args, K
     return call
 
 
+def _strided(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    array, shape, strides = args
+    assert isinstance(array, Arr) and isinstance(shape, Tup) and isinstance(strides, Tup)
+    dims = [w.integer(item) for item in shape.items]
+    type_ = replace(array.array, ndim=len(dims), layout="A" if dims else "C")
+    steps = [w.integer(item) for item in strides.items]
+    return Arr(type_, w.b.value("view", array.value, w.b.i64(0), *dims, *steps, type=type_))
+
+
 def _is_known(value: Abstract) -> bool:
     """Whether a value is a constant, or a tuple of constants."""
     return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
@@ -82,5 +92,6 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         **{getattr(raw, name): _of_list(body) for name, body in lists.RAW.items()},
         raw.load: _load,
         raw.store: _store,
+        raw.strided: _strided,
     }
 )

@@ -19,7 +19,7 @@ from quadrants.ir.core import Op
 from quadrants.ir.ops import OPS
 from quadrants.types import BOOL, F64, I8, I64, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, FormatHole, FormatType, Scalar
 from quadrants.types.dtypes import dtype_of
-from quadrants.types.promotion import integer_range, promote, representable
+from quadrants.types.promotion import integer_range, promote, quotient_of_integers, representable
 
 FOLD: dict[str, Callable[..., object]] = {
     "+": operator.add,
@@ -87,6 +87,8 @@ def fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstrac
     """Check that a Python int fits the narrower NumPy integer type that it meets (NEP 50: OverflowError)."""
     if not own.weak or other.weak or own.kind is not PYINT.kind or not other.is_integer or other == I64:
         return value
+    if w.options.kernel:
+        return _wrapped(value, other)
     if isinstance(value, Const):
         assert isinstance(value.value, int)
         if not representable(value.value, other):
@@ -102,6 +104,17 @@ def fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstrac
     return value
 
 
+def _wrapped(value: Abstract, other: Scalar) -> Abstract:
+    """In kernels integers wrap; a literal that the width cannot hold, signed or not, is a mistake."""
+    if not isinstance(value, Const) or representable(value.value, other):  # type: ignore[arg-type]
+        return value
+    assert isinstance(value.value, int)
+    if not -(1 << (other.bits - 1)) <= value.value < 1 << other.bits:
+        fail(Code.CONSTANT_OVERFLOW, f"the integer {value.value} does not fit in {other}")
+    low, _ = integer_range(other)
+    return Const((value.value - low) % (1 << other.bits) + low)
+
+
 def _out_of_bounds(value: Abstract, other: Scalar) -> Abstract:
     hole = FormatHole(value.type, "", "")
     return Text(FormatType(("Python integer ", hole, f" out of bounds for {dtype_of(other).name}")), value.leaves)
@@ -109,6 +122,8 @@ def _out_of_bounds(value: Abstract, other: Scalar) -> Abstract:
 
 def float_to_int(w: Emitter, value: Abstract) -> Value:
     """The int64 of a float, truncated; NaN, infinities and what does not fit raise."""
+    if w.options.kernel:
+        return w.cast(value, PYINT)
     register = w.cast(value, PYFLOAT)
     v, f64 = w.b.value, w.b.f64
     fits = v("and", v("cmp", register, f64(-(2.0**63)), pred="ge"), v("cmp", register, f64(2.0**63), pred="lt"))
@@ -210,7 +225,7 @@ def _complex_arithmetic(w: Emitter, symbol: str, x: Abstract, y: Abstract, resul
 
 def _divide(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) -> Abstract:
     if not result.is_float and not result.is_complex:
-        result = PYFLOAT if result.weak else F64
+        result = PYFLOAT if result.weak else quotient_of_integers()
     if result.is_complex:
         target = "complex_div" if result.weak else "numpy_complex_div"
         quotient = w.call_library(f"complexes:{target}", Num(result, w.cast(x, result)), Num(result, w.cast(y, result)))
@@ -282,7 +297,8 @@ def _shift(w: Emitter, symbol: str, x: Abstract, y: Abstract, result: Scalar) ->
     if not result.is_integer:
         return _bad(symbol, x, y)
     count = w.cast(y, result)
-    if result.weak and not (isinstance(y, Const) and isinstance(y.value, int) and y.value >= 0):
+    known = isinstance(y, Const) and isinstance(y.value, int) and y.value >= 0
+    if result.weak and not known and not w.options.kernel:
         w.check(w.b.value("cmp", count, w.b.i64(0), pred="ge"), ValueError, "negative shift count")
     return Num(result, w.b.value("shl" if symbol == "<<" else "shr", w.cast(x, result), count))
 
@@ -311,7 +327,7 @@ def _integer_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponen
         elif exponent <= MAX_UNROLLED_EXPONENT:
             return _multiply_out(w, Num(result, w.cast(x, result)), exponent, result)
     power, base = Num(result, w.cast(y, result)), Num(result, w.cast(x, result))
-    if result.is_signed:
+    if result.is_signed and not w.options.kernel:
         zero = w.b.const(0, result.machine)
         nonnegative = w.b.value("cmp", power.value, zero, pred="ge")
         if result.weak:

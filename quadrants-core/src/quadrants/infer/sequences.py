@@ -1,7 +1,7 @@
 """Iterables: how long they are, what their k-th item is, and how a `for` walks them.
 
 Ranges become counted loops, tuples are unrolled (every item keeps its own type), arrays and the wrappers enumerate, zip and
-reversed are indexed by a counter; ndindex is a nest of loops.
+reversed are indexed by a counter; ndindex, ndenumerate, flat and nditer are nests of loops.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from quadrants.bytecode import nodes
 from quadrants.diagnostics import Code
-from quadrants.infer import indexing, lists, scalars, special, texts
-from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer import attributes, indexing, lists, scalars, special, texts
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import convert, join_types
 from quadrants.infer.values import (
     Abstract,
@@ -102,9 +102,19 @@ def length(w: Emitter, value: Abstract) -> Abstract:
         return Num(PYINT, w.b.value("dim", value.value, axis=0))
     if isinstance(value, Sequence_) and value.kind == "range":
         return Num(PYINT, range_length(w, value))
+    if isinstance(value, Sequence_) and value.kind == "flat":
+        return Num(PYINT, _places(w, value))
     if texts.is_text(value) or isinstance(value, Object):
         return texts.operate(w, "builtins:len", [value], PYINT)
     fail(Code.BAD_OPERAND, f"{describe(value)} has no len()")
+
+
+def _places(w: Emitter, value: Sequence_) -> Value:
+    """How many places ndindex and its kin walk."""
+    total = w.b.i64(1)
+    for dim in _nest_dims(w, value):
+        total = w.b.value("mul", total, w.b.value("max", w.integer(dim, "a dimension"), w.b.i64(0)))
+    return total
 
 
 def range_length(w: Emitter, value: Sequence_) -> Value:
@@ -131,6 +141,8 @@ def count(w: Emitter, value: Abstract) -> Value:
     if isinstance(value, Sequence_):
         if value.kind in ("enumerate", "reversed"):
             return count(w, value.parts[0])
+        if value.kind in _NESTS:
+            return _places(w, value)
         if value.kind in ("zip", "map"):
             counts = [count(w, part) for part in (value.parts[1:] if value.kind == "map" else value.parts)]
             shortest = counts[0]
@@ -184,12 +196,81 @@ def _map_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
     return w.call_value(value.parts[0], items, {})  # type: ignore[attr-defined, no-any-return]
 
 
+# what walks the places of an array: ndindex, ndenumerate, flat, nditer
+
+
+def _nest_dims(w: Emitter, value: Sequence_) -> tuple[Abstract, ...]:
+    array = value.parts[0] if value.kind != "ndindex" else None
+    return tuple(Num(PYINT, dim) for dim in attributes.dims(w, array)) if isinstance(array, Arr) else value.parts
+
+
+def _flat_view(w: Emitter, value: Sequence_) -> Arr | None:
+    """`a.flat` as an array of one axis, where it can be a view."""
+    array = value.parts[0] if value.kind == "flat" else None
+    if not isinstance(array, Arr) or array.array.layout != "C":
+        return None
+    return attributes.contiguous_view(w, array, [attributes.size(w, array)])
+
+
+def _element(w: Emitter, value: Sequence_, index: tuple[Abstract, ...]) -> Num:
+    array = value.parts[0]
+    assert isinstance(array, Arr)
+    places = [w.integer(item) for item in index]
+    return Num(array.array.dtype, w.b.value("load", array.value, *places, checked=False, wrap=False))
+
+
+def _element_view(w: Emitter, value: Sequence_, index: tuple[Abstract, ...]) -> Abstract:
+    array = value.parts[0]
+    assert isinstance(array, Arr)
+    view = indexing.make_view(w, array, index, None)
+    type_ = replace(view.array, readonly=True)
+    return Arr(type_, w.b.value("view", view.value, w.b.i64(0), type=type_))
+
+
+#: The item at an index of each kind.
+_NESTS: dict[str, Callable[[Emitter, Sequence_, tuple[Abstract, ...]], Abstract]] = {
+    "ndindex": lambda w, value, index: Tup(index),
+    "ndenumerate": lambda w, value, index: Tup((Tup(index), _element(w, value, index))),
+    "flat": _element,
+    "nditer": _element_view,
+}
+
+
+def _nest_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    """The k-th item, counted in C order."""
+    index = w.call_library("reshaping:unraveled", Num(PYINT, k), Tup(_nest_dims(w, value)))
+    assert isinstance(index, Tup)
+    return _NESTS[value.kind](w, value, index.items)
+
+
+def flat_array(w: Emitter, value: Sequence_) -> Arr:
+    """`a.flat` as an array of one axis: a view where that can be, else a copy."""
+    array = _flat_view(w, value)
+    if array is not None:
+        return array
+    result = w.call_library("sequences:flat_copy", value.parts[0])
+    assert isinstance(result, Arr)
+    return result
+
+
+def get_flat(w: Emitter, value: Sequence_, index: Abstract) -> Abstract:
+    """`a.flat[index]`: an element, or a copy of several."""
+    scalar = scalar_type(index)
+    if scalar is None or not scalar.is_integer:
+        return indexing.get_item(w, flat_array(w, value), index)
+    shape = Tup(_nest_dims(w, value))
+    place = w.call_library("reshaping:flat_place", Num(PYINT, w.integer(index)), shape)
+    assert isinstance(place, Tup)
+    return _element(w, value, place.items)
+
+
 _ITEM: dict[str, Callable[[Emitter, Sequence_, Value], Abstract]] = {
     "range": _range_item,
     "enumerate": _enumerate_item,
     "reversed": _reversed_item,
     "zip": _zip_item,
     "map": _map_item,
+    **dict.fromkeys(("ndindex", "ndenumerate", "flat", "nditer"), _nest_item),
 }
 
 
@@ -257,9 +338,12 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     if isinstance(iterable, Sequence_) and iterable.kind == "range":
         _range_loop(w, node, iterable)
         return
-    if isinstance(iterable, Sequence_) and iterable.kind == "ndindex":
-        _index_nest(w, node, iterable.parts, ())
-        return
+    if isinstance(iterable, Sequence_) and iterable.kind in _NESTS:
+        flat = _flat_view(w, iterable)
+        if flat is None:
+            _index_nest(w, node, iterable, _nest_dims(w, iterable), ())
+            return
+        iterable = flat
     if _grows(iterable):
         w.growing_loop(node, lambda: count(w, iterable), lambda k: _body(w, node, item(w, iterable, k)))
         return
@@ -288,16 +372,19 @@ def _range_loop(w: ControlWalk, node: nodes.For, value: Sequence_) -> None:
     w.counted_loop(node, 0, bounds, lambda i: _body(w, node, Num(PYINT, i)))  # type: ignore[arg-type]
 
 
-def _index_nest(w: ControlWalk, node: nodes.For, dims: tuple[Abstract, ...], done: tuple[Abstract, ...]) -> None:
-    """The loops of ndindex over `dims`, outermost first; `done` holds the indices of the loops around."""
+def _index_nest(
+    w: ControlWalk, node: nodes.For, value: Sequence_, dims: tuple[Abstract, ...], done: tuple[Abstract, ...]
+) -> None:
+    """The loops over `dims`, outermost first; `done` holds the indices of the loops around."""
     if not dims:
+        item = _NESTS[value.kind](w, value, done)
         if not done:  # rank 0: one empty index
-            w.unrolled_loop(node, (Tup(()),))
+            w.unrolled_loop(node, (item,))
             return
-        _body(w, node, Tup(done))
+        _body(w, node, item)
         return
     bounds = (w.b.i64(0), w.integer(dims[0], "a dimension"), w.b.i64(1))
-    w.counted_loop(node, len(done), bounds, lambda i: _index_nest(w, node, dims[1:], (*done, Num(PYINT, i))))
+    w.counted_loop(node, len(done), bounds, lambda i: _index_nest(w, node, value, dims[1:], (*done, Num(PYINT, i))))
 
 
 def known_items(w: Emitter, value: Abstract) -> tuple[Abstract, ...] | None:

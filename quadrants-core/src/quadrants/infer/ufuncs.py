@@ -18,7 +18,7 @@ from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Tup
 from quadrants.ir import Value
 from quadrants.types import BOOL, F16, F32, F64, I8, I32, U8, Scalar
-from quadrants.types.promotion import promote
+from quadrants.types.promotion import kernel_rules, promote, quotient_of_integers
 
 Body = Callable[..., Abstract]
 
@@ -33,6 +33,8 @@ def float_of(scalar: Scalar) -> Scalar:
     """The type in which NumPy computes sqrt, sin, ... of the scalar: small integers give float16 and float32."""
     if scalar.is_float or scalar.is_complex:
         return scalar.machine
+    if kernel_rules():
+        return quotient_of_integers()
     if scalar.is_bool or scalar.bits == 8:
         return F16
     return F32 if scalar.bits == 16 else F64
@@ -387,6 +389,9 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
     def call(w: Emitter, args: tuple[Abstract, ...], keywords: dict[str, Abstract]) -> Abstract:
         out = keywords.pop("out", None)
         dtype = keywords.pop("dtype", None)
+        where = keywords.pop("where", None)
+        if isinstance(where, Const) and where.value is True:
+            where = None
         if keywords:
             fail(Code.BAD_ARGUMENTS, f"np.{name}: the keyword {next(iter(keywords))!r} is not supported")
         if len(args) == arity + 1 and out is None:
@@ -404,12 +409,23 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
             result = python_builtins.convert.to_sized(w, scalar, (result,))
         if isinstance(out, Tup):
             out = out.items[0]
-        if isinstance(out, Arr):
-            elementwise.assign_into(w, out, result)
-            return out
-        return result
+        return _delivered(w, name, result, out, where)
 
     return call
+
+
+def _delivered(w: Emitter, name: str, result: Abstract, out: Abstract | None, where: Abstract | None) -> Abstract:
+    """The result, or `out` with the result written to it, where a mask holds."""
+    if not isinstance(out, Arr):
+        return result if where is None else w.call_library("elementwise:where_given", result, where)
+    elementwise.check_writeable(out)
+    source = result.array.dtype if isinstance(result, Arr) else scalar_type(result)
+    if source is not None:
+        elementwise.check_same_kind(out, source.machine, f"np.{name}", "out[...] = ...")
+    if where is not None:
+        return w.call_library("elementwise:put_where", out, result, where)
+    elementwise.assign_into(w, out, result)
+    return out
 
 
 #: Functions that have no meaning for complex numbers.

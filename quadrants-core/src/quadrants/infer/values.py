@@ -289,7 +289,9 @@ class SequenceType(Type):
 
 @frozen(eq=False)
 class Sequence_(Abstract):
-    """A range (start, stop, step), enumerate (iterable, start), zip (iterables), reversed (iterable) or ndindex (dims)."""
+    """A range (start, stop, step), enumerate (iterable, start), zip (iterables), reversed (iterable), ndindex (dims), or flat,
+    ndenumerate, nditer (array).
+    """
 
     kind: str
     parts: tuple[Abstract, ...]

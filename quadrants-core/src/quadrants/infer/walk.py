@@ -15,6 +15,7 @@ from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Emitter, Options, fail
+from quadrants.infer.headers import Solution, assumption
 from quadrants.infer.merge import convert, generalise, join_types
 from quadrants.infer.slots import (
     assigned_in,
@@ -92,6 +93,8 @@ class ControlWalk(Emitter):
         self.mirrors: list[Mirror] = []
         self.facts: dict[Value, Fact] = {}
         self.solved: dict[object, dict[str, Type]] = {}
+        self.latest: dict[object, Solution] = {}
+        self.kept: dict[object, dict[str, Type | None]] = {}
         self._next_label = 0
         self.loop_depth = 0
 
@@ -455,9 +458,9 @@ class ControlWalk(Emitter):
         The first assumption is what the variables are at the entry, literals included: inside, a literal still takes the type
         of what it meets (`total = 0.0` outside of two loops over float32 stays float32).
         """
-        memo = (*key, tuple((name, None if v is None else v.type) for name, v in sorted(base.locals.items())))
-        known = self.solved.get(memo)
-        types = known or {name: t for name, t in entry.items() if t is not None}
+        locals_ = {name: v.type for name, v in sorted(base.locals.items())}
+        memo = (*key, tuple(locals_.items()))
+        types = self.solved.get(memo) or assumption(self.latest.get(key), locals_, entry)
         for round_ in range(MAX_ROUNDS):
             mark = self._mark()
             region, ends = run(types)
@@ -468,6 +471,7 @@ class ControlWalk(Emitter):
                     wanted[name] = settle(joined, types.get(name), round_)
             if wanted == types:
                 self.solved[memo] = types
+                self.latest[key] = Solution(locals_, types)
                 return region, types, ends
             self._cut(mark)
             types = wanted
@@ -527,12 +531,19 @@ class ControlWalk(Emitter):
         self._handler(node, base, mirror, body, end)
 
     def _try_trial(self, node: nodes.Try, base: Env, mirror: Mirror) -> None:
-        """Walk the body once to see what is stored, then declare the variables."""
-        mark = self._mark()
-        self.mirrors.append(mirror)
-        self.in_region(Region(), base.copy(), lambda: self.walk(node.body))
-        self.mirrors.pop()
-        self._cut(mark)
+        """Walk the body once to see what is stored, then declare the variables. Once an environment: a `try` inside of others is
+        walked again with each of them."""
+        memo = (id(node), tuple((name, value.type) for name, value in sorted(base.locals.items())))
+        stored_before = self.kept.get(memo)
+        if stored_before is None:
+            mark = self._mark()
+            self.mirrors.append(mirror)
+            self.in_region(Region(), base.copy(), lambda: self.walk(node.body))
+            self.mirrors.pop()
+            self._cut(mark)
+            self.kept[memo] = dict(mirror.types)
+        else:
+            mirror.types.update(stored_before)
         for name, stored in list(mirror.types.items()):
             if stored is None:
                 del mirror.types[name]

@@ -139,7 +139,7 @@ class Shadow:
                 had = "writes" if other is cell.write else "reads"
                 raise Race(
                     f"race on element {where} of an array in {array.type.space} memory: {thread} {did} it,"
-                    f" {other.thread} {had} it at {other.op.loc}, without a barrier between",
+                    f" {other.thread} {had} it{_line(other.op)}, without a barrier between",
                     op,
                     thread,
                 )
@@ -206,3 +206,7 @@ def _byte(op: Op, array: InterpArray, indices: tuple[Any, ...]) -> int | None:
 def _indices(op: Op, array: InterpArray, indices: tuple[Any, ...]) -> str:
     places = [element_index(index, size, axis, op) for axis, (index, size) in enumerate(zip(indices, array.dims))]
     return str(places[0]) if len(places) == 1 else f"({', '.join(map(str, places))})"
+
+
+def _line(op: Op) -> str:
+    return f" in line {op.loc.line}" if op.loc is not None else ""

@@ -266,7 +266,11 @@ def _require_all(runners: list[_Runner], whole: str) -> None:
     for other in runners:
         if other.waiting is None or other.waiting.path != _path(first):
             assert first.waiting is not None
-            where = "has left the kernel" if other.waiting is None else f"waits at another one {other.waiting.op.loc}"
+            where = (
+                "has left the kernel"
+                if other.waiting is None
+                else f"waits at another one ({other.waiting.op.loc or other.waiting.op.name})"
+            )
             raise Divergence(
                 f"divergent barrier: {first.thread} waits for all of {whole}, but {other.thread} {where}",
                 first.waiting.op,

@@ -54,6 +54,8 @@ def is_integer(x):
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0):
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if np.ndim(start) > 0 or np.ndim(stop) > 0:
+        return spaced_arrays(as_array(start), as_array(stop), num, endpoint, retstep, dtype, axis)
     common = np.result_type(start, stop)
     work = common if common.kind in "fc" else np.dtype(np.float64)
     given = work if dtype is None else np.dtype(dtype)
@@ -64,6 +66,23 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     if retstep:
         return out, step
     return out
+
+
+def spaced_arrays(start, stop, num, endpoint, retstep, dtype, axis):
+    """`linspace` between arrays, along a new axis."""
+    common = np.result_type(start, stop)
+    work = common if common.kind in "fc" else np.dtype(np.float64)
+    low, high = np.broadcast_arrays(start.astype(work), stop.astype(work))
+    parts = num - 1 if endpoint else num
+    step = (high - low) / work.type(parts) if parts > 0 else (high - low) * work.type(np.nan)
+    out = np.empty((num,) + low.shape, work if dtype is None else np.dtype(dtype))
+    for i in range(num):
+        out[i] = floored(low + work.type(i) * step, out.dtype) if parts > 0 else floored(low, out.dtype)
+    if endpoint and num > 1:
+        out[num - 1] = floored(high, out.dtype)
+    if retstep:
+        return np.moveaxis(out, 0, axis), step
+    return np.moveaxis(out, 0, axis)
 
 
 def fill_linspace(out, start, stop, parts, work, given):
@@ -86,7 +105,7 @@ def floored(x, dtype):
 
 
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
-    y = np.power(base, linspace(start, stop, num, endpoint))
+    y = np.power(base, linspace(start, stop, num, endpoint, False, None, axis))
     if dtype is None:
         return y
     return y.astype(dtype)
@@ -94,7 +113,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, axis=0):
 
 def eye(N, M=None, k=0, dtype=float, order="C"):
     columns = N if M is None else M
-    out = np.zeros((N, columns), dtype)
+    out = np.zeros((N, columns), dtype, order)
     for i in range(max(0, -k), min(N, columns - k)):
         out[i, i + k] = 1
     return out
@@ -108,9 +127,9 @@ def identity(n, dtype=None):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     if isinstance(object, np.ndarray):
-        out = fresh(object, dtype) if copy else as_dtype(object, dtype)
+        out = fresh(object, dtype, order) if copy else ordered(as_dtype(object, dtype), order)
     elif isinstance(object, (tuple, list)):
-        out = array_of_tuple(object, tuple_dtype(object) if dtype is None else np.dtype(dtype))
+        out = ordered(array_of_tuple(object, tuple_dtype(object) if dtype is None else np.dtype(dtype)), order)
     else:
         out = np.full((), object, np.result_type(object) if dtype is None else np.dtype(dtype))
     if ndmin > out.ndim:
@@ -118,11 +137,21 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0):
     return out
 
 
-def fresh(a, dtype):
-    """A copy that keeps the order in memory."""
-    if a.flags.f_contiguous and not a.flags.c_contiguous:
+def fresh(a, dtype, order):
+    """A copy in an order; "K" and "A" keep the one in memory."""
+    fortran = a.flags.f_contiguous and not a.flags.c_contiguous
+    if order == "F" or (fortran and order != "C"):
         return as_dtype(a.T, dtype).copy().T
     return a.copy() if dtype is None else a.astype(dtype)
+
+
+def ordered(a, order):
+    """The array itself if it is in the order, else a copy."""
+    if order == "F" and not a.flags.f_contiguous:
+        return a.T.copy().T
+    if order == "C" and not a.flags.c_contiguous:
+        return a.copy()
+    return a
 
 
 def as_dtype(a, dtype):
@@ -134,7 +163,7 @@ def as_dtype(a, dtype):
 
 
 def asarray(a, dtype=None, order=None):
-    return as_dtype(as_array(a), dtype)
+    return ordered(as_dtype(as_array(a), dtype), order)
 
 
 def ascontiguousarray(a, dtype=None):
@@ -156,7 +185,7 @@ def asfortranarray(a, dtype=None):
 
 
 def copy(a, order="K", subok=False):
-    return fresh(as_array(a), None)
+    return fresh(as_array(a), None, order)
 
 
 def full(shape, fill_value, dtype=None):

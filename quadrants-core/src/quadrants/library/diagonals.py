@@ -134,3 +134,20 @@ def vander(x, N=None, increasing=False):
             out[i, j if increasing else columns - 1 - j] = power
             power = power * line[i]
     return out
+
+
+def tril_indices_from(arr, k=0):
+    return tril_indices(arr.shape[0], k, arr.shape[1])
+
+
+def triu_indices_from(arr, k=0):
+    return triu_indices(arr.shape[0], k, arr.shape[1])
+
+
+def diag_indices_from(arr):
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    for n in arr.shape:
+        if n != arr.shape[0]:
+            raise ValueError("All dimensions of input must be of equal length")
+    return (np.arange(arr.shape[0]),) * arr.ndim

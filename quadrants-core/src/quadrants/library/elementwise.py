@@ -171,3 +171,70 @@ def apply_along_axis(func1d, axis, arr, *args):
     if first.ndim == 0:
         return result
     return np.moveaxis(result, -1, front)
+
+
+def astype(x, dtype, /, *, copy=True):
+    """`np.astype`."""
+    return x.astype(dtype, copy=copy)
+
+
+def where_given(result, where):
+    """The result of a ufunc with `where=` and no `out=`: NumPy leaves the other elements undefined, here they are zero."""
+    return np.where(where, result, result.dtype.type(0))
+
+
+def put_where(out, result, where):
+    """The result of a ufunc with `where=` into `out`."""
+    np.copyto(out, result, where=as_array(where))
+    return out
+
+
+def spacing(x):
+    """The distance to the next number that is farther from zero."""
+    a = as_array(x)
+    return np.nextafter(a, np.copysign(np.inf, a)) - a
+
+
+def frexp(x):
+    """Mantissas in [0.5, 1) and exponents of 2."""
+    a = as_array(x)
+    mantissas = np.empty(a.shape, a.dtype if a.dtype.kind == "f" else np.float64)
+    exponents = np.empty(a.shape, np.int32)
+    for index in np.ndindex(a.shape):
+        part, power = math.frexp(float(a[index]))
+        mantissas[index] = part
+        exponents[index] = power
+    if a.ndim == 0:
+        return mantissas[()], exponents[()]
+    return mantissas, exponents
+
+
+def i0(x):
+    """The modified Bessel function of order 0, as a power series or, for large numbers, by its asymptotic series."""
+    a = as_array(x)
+    out = np.empty(a.shape, np.float64)
+    for index in np.ndindex(a.shape):
+        out[index] = bessel_i0(abs(float(a[index])))
+    if a.ndim == 0:
+        return out[()]
+    return out
+
+
+def bessel_i0(x):
+    if x < 25.0:
+        term = 1.0
+        total = 1.0
+        k = 1
+        while term > 1e-18 * total:
+            term *= (x / (2.0 * k)) ** 2
+            total += term
+            k += 1
+        return total
+    term = 1.0
+    total = 1.0
+    k = 1
+    while k < 40 and abs(term) > 1e-18:
+        term *= (2.0 * k - 1.0) ** 2 / (8.0 * x * k)
+        total += term
+        k += 1
+    return math.exp(x) / math.sqrt(2.0 * math.pi * x) * total

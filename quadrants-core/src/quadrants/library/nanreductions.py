@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import kernels, raw
-from quadrants.library.reductions import arg_reduce, max_, mean, min_, reduce, std, sum_, var
+from quadrants.library.reductions import arg_reduce, free_degrees, max_, mean, min_, reduce, std, sum_, var
 from quadrants.library.reductions import prod as plain_prod
-from quadrants.library.statistics import any_quantile, median, median_row, quantile_row
+from quadrants.library.statistics import any_quantile, median, median_row, quantile_dtype, quantile_row
 from quadrants.library.support import as_array, deliver, mean_dtype, real_dtype, sum_dtype
 
 
@@ -72,11 +72,11 @@ def nanmedian_row(a, dtype):
     return median_row(known(a), dtype)
 
 
-def nanquantile_row(a, dtype, q):
+def nanquantile_row(a, dtype, q, method):
     line = known(a)
     if line.shape[0] == 0:
         return dtype.type(np.nan)
-    return quantile_row(line, dtype, q)
+    return quantile_row(line, dtype, q, method)
 
 
 def nanargmin_row(a, dtype):
@@ -127,15 +127,17 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False):
     return deliver(reduce(nanmean_row, a, axis, keepdims, mean_dtype(a, dtype)), out)
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
     a = as_array(a)
+    ddof = free_degrees(ddof, correction)
     if not inexact(a):
         return var(a, axis, dtype, out, ddof, keepdims)
     return deliver(reduce(nanvar_row, a, axis, keepdims, real_dtype(mean_dtype(a, dtype)), ddof), out)
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None):
     a = as_array(a)
+    ddof = free_degrees(ddof, correction)
     if not inexact(a):
         return std(a, axis, dtype, out, ddof, keepdims)
     return deliver(reduce(nanstd_row, a, axis, keepdims, real_dtype(mean_dtype(a, dtype)), ddof), out)
@@ -163,19 +165,32 @@ def nanmedian(a, axis=None, out=None, overwrite_input=False, keepdims=False):
 
 
 def nanquantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    a = as_array(a)
+    return any_nanquantile(as_array(a), q, axis, out, keepdims, "Quantiles must be in the range [0, 1]", method)
+
+
+def any_nanquantile(a, q, axis, out, keepdims, message, method):
     if not inexact(a):
-        return any_quantile(a, q, axis, out, keepdims, "Quantiles must be in the range [0, 1]")
+        return any_quantile(a, q, axis, out, keepdims, message, method)
+    if isinstance(q, (np.ndarray, tuple, list)):
+        qs = as_array(q)
+        places = qs.reshape(-1)
+        first = nan_quantile(a, np.float64(0.0), axis, keepdims, message, method)
+        result = np.empty((places.shape[0],) + np.shape(first), first.dtype)
+        for i in range(places.shape[0]):
+            result[i] = nan_quantile(a, np.float64(places[i]), axis, keepdims, message, method)
+        return deliver(result if qs.ndim == 1 else result.reshape(qs.shape + np.shape(first)), out)
+    return deliver(nan_quantile(a, q, axis, keepdims, message, method), out)
+
+
+def nan_quantile(a, q, axis, keepdims, message, method):
     if not (0.0 <= q and q <= 1.0):
-        raise ValueError("Quantiles must be in the range [0, 1]")
-    return deliver(reduce(nanquantile_row, a, axis, keepdims, np.result_type(a.dtype, q), q), out)
+        raise ValueError(message)
+    return reduce(nanquantile_row, a, axis, keepdims, quantile_dtype(a, q, method), q, method)
 
 
 def nanpercentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    a = as_array(a)
-    if not (0.0 <= q and q <= 100.0):
-        raise ValueError("Percentiles must be in the range [0, 100]")
-    return nanquantile(a, q / 100, axis, out, False, "linear", keepdims)
+    share = as_array(q) / 100 if isinstance(q, (np.ndarray, tuple, list)) else q / 100
+    return any_nanquantile(as_array(a), share, axis, out, keepdims, "Percentiles must be in the range [0, 100]", method)
 
 
 def nanargmin(a, axis=None, out=None, *, keepdims=False):
@@ -190,3 +205,9 @@ def nancumsum(a, axis=None, dtype=None, out=None):
     a = as_array(a)
     clean = np.where(np.isnan(a), a.dtype.type(0), a) if inexact(a) else a
     return np.cumsum(clean, axis, dtype, out)
+
+
+def nancumprod(a, axis=None, dtype=None, out=None):
+    a = as_array(a)
+    clean = np.where(np.isnan(a), a.dtype.type(1), a) if inexact(a) else a
+    return np.cumprod(clean, axis, dtype, out)

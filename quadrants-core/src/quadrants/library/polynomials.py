@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from quadrants.library.elementwise import i0
 from quadrants.library.signals import convolve
 from quadrants.library.spectral import lstsq
 from quadrants.library.support import as_array
@@ -85,3 +86,56 @@ def bartlett(M):
         for i in range(size):
             out[i] = 1.0 - abs(1 - size + 2 * i) / (size - 1)
     return out
+
+
+def poly(seq_of_zeros):
+    """The polynomial with the given roots, leading coefficient 1."""
+    zeros = as_array(seq_of_zeros)
+    if zeros.ndim != 1:
+        raise ValueError("input must be 1d: give the eigenvalues of a matrix")
+    kind = zeros.dtype if zeros.dtype.kind in "fc" else np.dtype(np.float64)
+    out = np.zeros(zeros.shape[0] + 1, kind)
+    out[0] = 1
+    for k in range(zeros.shape[0]):
+        for i in range(k + 1, 0, -1):
+            out[i] -= kind.type(zeros[k]) * out[i - 1]
+    return out
+
+
+def polyint(p, m=1, k=None):
+    """The antiderivative, `m` times, with the constants `k`."""
+    result = as_array(p) * 1.0
+    for i in range(m):
+        n = result.shape[0]
+        higher = np.empty(n + 1, result.dtype)
+        for j in range(n):
+            higher[j] = result[j] / (n - j)
+        higher[n] = 0 if k is None else np.broadcast_to(as_array(k), (m,))[i]
+        result = higher
+    return result
+
+
+def polydiv(u, v):
+    """Quotient and remainder."""
+    x = np.atleast_1d(u) + 0.0
+    y = np.atleast_1d(v) + 0.0
+    n = max(x.shape[0] - y.shape[0] + 1, 1)
+    quotient = np.zeros(n, np.result_type(x.dtype, y.dtype))
+    left = x.astype(quotient.dtype)
+    for k in range(x.shape[0] - y.shape[0] + 1):
+        factor = left[k] / y[0]
+        quotient[k] = factor
+        for j in range(y.shape[0]):
+            left[k + j] -= factor * y[j]
+    first = 0
+    while first < left.shape[0] - 1 and abs(left[first]) <= 1e-14:
+        first += 1
+    return quotient, left[first:]
+
+
+def kaiser(M, beta):
+    if M <= 1:
+        return np.ones(max(M, 0))
+    half = (M - 1) / 2.0
+    at = (np.arange(M) - half) / half
+    return i0(beta * np.sqrt(1.0 - at * at)) / i0(float(beta))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.support import as_array, checked_axis, product, sum_dtype, wide_dtype
+from quadrants.library.support import as_array, axis_last, checked_axis, product, sum_dtype, wide_dtype
 
 WIDTH = 128
 DEPTH = 16
@@ -263,9 +263,20 @@ def outer(a, b, out=None):
 
 
 def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
-    """The vector product along the last axis, which has length 3 in both."""
+    """The vector product along an axis, which has length 3 in both."""
+    if axis is not None:
+        return crossed(a, b, axis, axis, axis)
+    return crossed(a, b, axisa, axisb, axisc)
+
+
+def crossed(a, b, axisa, axisb, axisc):
     x = as_array(a)
     y = as_array(b)
+    result = crossed_last(axis_last(x, checked_axis(axisa, x.ndim)), axis_last(y, checked_axis(axisb, y.ndim)))
+    return np.moveaxis(result, -1, axisc)
+
+
+def crossed_last(x, y):
     if x.shape[-1] != 3 or y.shape[-1] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, "

@@ -208,5 +208,10 @@ def list_dtype(items):
     return np.array(items).dtype
 
 
+def strided(array, shape, strides):
+    """The view with the shape and the strides (in bytes), all of which is known to lie in the array's memory."""
+    return np.lib.stride_tricks.as_strided(array, shape, strides)
+
+
 #: The interpreter's version, for the few texts and rules that changed.
 VERSION = sys.version_info[:2]

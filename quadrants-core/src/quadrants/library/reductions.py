@@ -144,23 +144,40 @@ def multiply(x, y):
     return x * y
 
 
-def sum_(a, axis=None, dtype=None, out=None, keepdims=False):
-    a = as_array(a)
+def chosen(a, where, value):
+    """The array with `value` where the mask, if there is one, does not hold."""
+    if where is None or where is True:
+        return a
+    return np.where(where, a, a.dtype.type(value))
+
+
+def begun(pick, result, initial):
+    """The result with an initial value, if there is one."""
+    if initial is None:
+        return result
+    return pick(result, result.dtype.type(initial))
+
+
+def sum_(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    a = chosen(as_array(a), where, 0)
     result_dtype = sum_dtype(a, dtype)
-    return deliver(by_rows(kernels.sum_row, add, a, axis, keepdims, result_dtype, wide_dtype(result_dtype), 0), out)
+    result = by_rows(kernels.sum_row, add, a, axis, keepdims, result_dtype, wide_dtype(result_dtype), 0)
+    return deliver(begun(add, result, initial), out)
 
 
-def prod(a, axis=None, dtype=None, out=None, keepdims=False):
-    a = as_array(a)
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    a = chosen(as_array(a), where, 1)
     result_dtype = sum_dtype(a, dtype)
-    return deliver(
-        by_rows(kernels.prod_row, multiply, a, axis, keepdims, result_dtype, wide_dtype(result_dtype), 1), out
-    )
+    result = by_rows(kernels.prod_row, multiply, a, axis, keepdims, result_dtype, wide_dtype(result_dtype), 1)
+    return deliver(begun(multiply, result, initial), out)
 
 
-def mean(a, axis=None, dtype=None, out=None, keepdims=False):
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     a = as_array(a)
     result_dtype = mean_dtype(a, dtype)
+    if where is not None and where is not True:
+        count = chosen_count(a, axis, keepdims, where)
+        return deliver(converted(sum_(a, axis, result_dtype, None, keepdims, None, where) / count, result_dtype), out)
     wide = wide_dtype(result_dtype)
     total = by_rows(kernels.sum_row, add, a, axis, keepdims, wide, wide, 0)
     share = total / wide.type(reduced_size(a, axis))
@@ -186,24 +203,68 @@ def reduced_size(a, axis):
     return a.shape[axis]
 
 
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def chosen_count(a, axis, keepdims, where):
+    """How many elements the mask leaves of each line, as floats."""
+    return sum_(np.broadcast_to(as_array(where), a.shape), axis, np.dtype(np.float64), None, keepdims)
+
+
+def chosen_var(a, axis, dtype, ddof, keepdims, where):
+    """The variance of the elements that the mask leaves."""
+    real = real_dtype(dtype)
+    centre = sum_(a, axis, dtype, None, True, None, where) / chosen_count(a, axis, True, where)
+    distance = a - converted(centre, dtype)
+    square = distance.real**2 + distance.imag**2 if dtype.kind == "c" else distance**2
+    free = np.maximum(chosen_count(a, axis, keepdims, where) - ddof, 0)
+    return converted(sum_(square, axis, None, None, keepdims, None, where) / free, real)
+
+
+def free_degrees(ddof, correction):
+    """`ddof` under either of its names."""
+    if correction is None:
+        return ddof
+    return correction
+
+
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
     a = as_array(a)
-    return deliver(reduce(kernels.var_row, a, axis, keepdims, real_dtype(mean_dtype(a, dtype)), ddof), out)
+    kind = mean_dtype(a, dtype)
+    less = free_degrees(ddof, correction)
+    if where is not None and where is not True:
+        return deliver(chosen_var(a, axis, kind, less, keepdims, where), out)
+    return deliver(reduce(kernels.var_row, a, axis, keepdims, real_dtype(kind), less), out)
 
 
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, correction=None):
     a = as_array(a)
-    return deliver(reduce(kernels.std_row, a, axis, keepdims, real_dtype(mean_dtype(a, dtype)), ddof), out)
+    kind = mean_dtype(a, dtype)
+    less = free_degrees(ddof, correction)
+    if where is not None and where is not True:
+        return deliver(np.sqrt(chosen_var(a, axis, kind, less, keepdims, where)), out)
+    return deliver(reduce(kernels.std_row, a, axis, keepdims, real_dtype(kind), less), out)
 
 
-def min_(a, axis=None, out=None, keepdims=False):
-    a = as_array(a)
-    return deliver(by_rows(kernels.min_row, kernels.lower, a, axis, keepdims, a.dtype, a.dtype, None), out)
+def extreme(row, pick, a, axis, keepdims, initial, where):
+    """The least or greatest element; with a mask there has to be an initial value."""
+    if where is not None and where is not True and initial is None:
+        name = "minimum" if pick is kernels.lower else "maximum"
+        raise ValueError(
+            f"reduction operation '{name}' does not have an identity, so to use a where mask one has to specify 'initial'"
+        )
+    if initial is None:
+        return by_rows(row, pick, a, axis, keepdims, a.dtype, a.dtype, None)
+    if reduced_size(a, axis) == 0:
+        # Every result is the initial value: sums of the nothing have the shape that is wanted.
+        return converted(sum_(a, axis, None, None, keepdims), a.dtype) + a.dtype.type(initial)
+    result = by_rows(row, pick, chosen(a, where, initial), axis, keepdims, a.dtype, a.dtype, None)
+    return begun(np.minimum if pick is kernels.lower else np.maximum, result, initial)
 
 
-def max_(a, axis=None, out=None, keepdims=False):
-    a = as_array(a)
-    return deliver(by_rows(kernels.max_row, kernels.higher, a, axis, keepdims, a.dtype, a.dtype, None), out)
+def min_(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    return deliver(extreme(kernels.min_row, kernels.lower, as_array(a), axis, keepdims, initial, where), out)
+
+
+def max_(a, axis=None, out=None, keepdims=False, initial=None, where=None):
+    return deliver(extreme(kernels.max_row, kernels.higher, as_array(a), axis, keepdims, initial, where), out)
 
 
 def ptp(a, axis=None, out=None, keepdims=False):
@@ -228,12 +289,12 @@ def arg_reduce(row, a, axis, keepdims):
     return reduce(row, a, axis, keepdims, np.dtype(np.int64))
 
 
-def any_(a, axis=None, out=None, keepdims=False):
-    return deliver(reduce(kernels.any_row, as_array(a), axis, keepdims, np.dtype(np.bool_)), out)
+def any_(a, axis=None, out=None, keepdims=False, *, where=None):
+    return deliver(reduce(kernels.any_row, chosen(as_array(a), where, 0), axis, keepdims, np.dtype(np.bool_)), out)
 
 
-def all_(a, axis=None, out=None, keepdims=False):
-    return deliver(reduce(kernels.all_row, as_array(a), axis, keepdims, np.dtype(np.bool_)), out)
+def all_(a, axis=None, out=None, keepdims=False, *, where=None):
+    return deliver(reduce(kernels.all_row, chosen(as_array(a), where, 1), axis, keepdims, np.dtype(np.bool_)), out)
 
 
 def count_nonzero(a, axis=None, *, keepdims=False):
@@ -249,6 +310,29 @@ def cumsum(a, axis=None, dtype=None, out=None):
 def cumprod(a, axis=None, dtype=None, out=None):
     a = as_array(a)
     return deliver(accumulate(multiply, a, axis, sum_dtype(a, dtype)), out)
+
+
+def cumulative(pick, start, x, axis, dtype, out, include_initial):
+    a = as_array(x)
+    if axis is None:
+        if a.ndim != 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        front = 0
+    else:
+        front = checked_axis(axis, a.ndim)
+    result = accumulate(pick, a, front, sum_dtype(a, dtype))
+    if include_initial:
+        first = np.full(a.shape[:front] + (1,) + a.shape[front + 1 :], result.dtype.type(start))
+        return deliver(np.concatenate((first, result), front), out)
+    return deliver(result, out)
+
+
+def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(add, 0, x, axis, dtype, out, include_initial)
+
+
+def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
+    return cumulative(multiply, 1, x, axis, dtype, out, include_initial)
 
 
 def accumulate(pick, a, axis, dtype):

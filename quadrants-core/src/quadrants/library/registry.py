@@ -19,7 +19,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         "numpy:",
         "reductions",
         "sum=sum_ prod mean var std min=min_ max=max_ amin=min_ amax=max_ ptp argmin argmax any=any_ all=all_"
-        " count_nonzero cumsum cumprod",
+        " count_nonzero cumsum cumprod cumulative_sum cumulative_prod",
     ),
     (
         "ndarray.",
@@ -49,24 +49,28 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         "numpy:",
         "shaping",
         "concatenate stack hstack vstack dstack column_stack append repeat tile roll flip fliplr flipud rot90 expand_dims"
-        " squeeze swapaxes moveaxis atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes meshgrid",
+        " squeeze swapaxes moveaxis atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_shapes meshgrid resize block",
     ),
     ("ndarray.", "shaping", "repeat swapaxes squeeze"),
     (
         "numpy:",
         "splitting",
         "split array_split hsplit vsplit dsplit delete insert compress extract select put copyto putmask place=place_values"
-        " trim_zeros pad unravel_index ravel_multi_index diag_indices",
+        " trim_zeros pad unravel_index ravel_multi_index diag_indices put_along_axis choose piecewise",
     ),
     ("ndarray.", "splitting", "compress=compress_method put"),
     ("numpy:", "sets", "union1d intersect1d setdiff1d setxor1d lexsort partition argpartition"),
     ("ndarray.", "sets", "partition=partition_in_place argpartition"),
-    ("numpy:", "polynomials", "polyadd polysub polymul polyder polyfit hamming hanning blackman bartlett"),
+    (
+        "numpy:",
+        "polynomials",
+        "polyadd polysub polymul polydiv polyder polyint poly polyfit hamming hanning blackman bartlett kaiser",
+    ),
     (
         "numpy:",
         "elementwise",
         "gcd lcm ldexp divmod=divmod_ modf logaddexp2 sinc isposinf isneginf iscomplex isreal iscomplexobj isrealobj unwrap"
-        " apply_along_axis",
+        " apply_along_axis astype spacing frexp i0",
     ),
     (
         "numpy:",
@@ -76,23 +80,42 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
             for method, names in (
                 ("reduce", "add multiply maximum minimum logical_and logical_or"),
                 ("accumulate", "add multiply maximum minimum"),
-                ("outer", "add subtract multiply divide maximum minimum"),
+                ("outer", "add subtract multiply divide power maximum minimum"),
                 ("at", "add subtract multiply divide maximum minimum"),
             )
             for name in names.split()
         ),
     ),
-    ("numpy:", "diagonals", "diag diagflat fill_diagonal tri tril triu tril_indices triu_indices vander"),
+    (
+        "numpy:",
+        "diagonals",
+        "diag diagflat fill_diagonal tri tril triu tril_indices triu_indices vander tril_indices_from triu_indices_from"
+        " diag_indices_from",
+    ),
     ("numpy:", "signals", "diff ediff1d convolve correlate interp trapezoid polyval gradient"),
     ("numpy:", "comparing", "isclose allclose array_equal array_equiv nan_to_num angle"),
     (
         "numpy:",
         "nanreductions",
         "nansum nanprod nanmean nanvar nanstd nanmin nanmax nanmedian nanquantile nanpercentile nanargmin nanargmax"
-        " nancumsum",
+        " nancumsum nancumprod",
     ),
-    ("numpy.linalg:", "linalg", "det slogdet solve inv cholesky qr matrix_power"),
-    ("numpy.linalg:", "spectral", "norm svd eigh eigvalsh matrix_rank cond pinv lstsq"),
+    ("numpy.lib.stride_tricks:", "reshaping", "as_strided sliding_window_view"),
+    ("numpy.linalg:", "linalg", "det solve inv cholesky matrix_power"),
+    ("numpy.linalg:", "spectral", "norm lstsq"),
+    (
+        "numpy.linalg:",
+        "stacks",
+        "svd svdvals qr eigh eigvalsh slogdet pinv cond matrix_rank vector_norm matrix_norm trace diagonal cross outer"
+        " multi_dot",
+    ),
+    ("numpy.linalg:", "products", "matmul"),
+    ("numpy.linalg:", "contractions", "tensordot vecdot"),
+    ("numpy.linalg:", "eigen", "eig eigvals"),
+    ("numpy:", "eigen", "roots"),
+    ("numpy:", "contractions", "vecdot matvec vecmat"),
+    ("numpy:", "grids", "ix_"),
+    ("numpy:", "histograms", "histogram_bin_edges histogram2d"),
     ("math:", "integers", "gcd lcm factorial comb perm isqrt"),
     (
         "math:",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
+from quadrants.library.reshaping import flat_place, unraveled
 
 
 def sum_of_array(a, start):
@@ -82,6 +83,18 @@ def in_range(item, start, stop, step):
 def flat_copy(a):
     """`a.flat`: the elements in C order, as a view where that can be."""
     return a.reshape(-1)
+
+
+def set_flat(a, index, value):
+    """`a.flat[index] = value`: several values are used again from the start when they run out."""
+    if isinstance(index, (int, np.integer)):
+        a[flat_place(index, a.shape)] = value
+    else:
+        places = np.arange(a.size)[index]
+        values = np.array(value).ravel()
+        if values.size > 0:
+            for k in range(places.shape[0]):
+                a[unraveled(places[k], a.shape)] = values[k % values.size]
 
 
 def count_in(items, value):

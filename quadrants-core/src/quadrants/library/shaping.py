@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.support import as_array, checked_axis, drop, iota, ones_tuple
+from quadrants.library.support import as_array, checked_axis, deliver, drop, iota, ones_tuple
 
 
 def joint_dtype(arrays):
@@ -19,8 +19,15 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None):
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
     if axis is None:
-        return joined(flattened(arrays), 0, dtype)
-    return joined(arrays, axis, dtype)
+        return deliver(joined(flattened(items_of(arrays)), 0, dtype), out)
+    return deliver(joined(arrays, axis, dtype), out)
+
+
+def items_of(arrays):
+    """What is to be joined: a tuple stays, an array is one item without its first axis."""
+    if isinstance(arrays, np.ndarray):
+        return (arrays.reshape((arrays.shape[0] * arrays.shape[1],) + arrays.shape[2:]),)
+    return arrays
 
 
 def flattened(arrays):
@@ -30,6 +37,8 @@ def flattened(arrays):
 
 
 def joined(arrays, axis, dtype):
+    if isinstance(arrays, np.ndarray):
+        return joined_layers(arrays, axis, dtype)
     first = as_array(arrays[0])
     if first.ndim == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
@@ -53,6 +62,17 @@ def joined(arrays, axis, dtype):
     return out
 
 
+def joined_layers(a, axis, dtype):
+    """The layers of an array along its first axis, joined along another of their axes."""
+    if a.ndim < 2:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    front = checked_axis(axis, a.ndim - 1)
+    order = iota(a.ndim)
+    turned = a.transpose(order[1 : front + 1] + (0,) + order[front + 1 :])
+    shape = turned.shape[:front] + (turned.shape[front] * turned.shape[front + 1],) + turned.shape[front + 2 :]
+    return turned.astype(a.dtype if dtype is None else dtype).reshape(shape)
+
+
 def leading(axis, ndim):
     """The transposition that brings an axis to the front."""
     return (axis,) + drop(iota(ndim), axis)
@@ -73,6 +93,13 @@ def check_joinable(first, a, axis, number):
 
 
 def stack(arrays, axis=0, out=None, *, dtype=None):
+    if isinstance(arrays, np.ndarray):
+        moved = np.moveaxis(arrays, 0, checked_axis(axis, arrays.ndim))
+        return deliver(moved.astype(arrays.dtype if dtype is None else dtype), out)
+    return deliver(stacked(arrays, axis, dtype), out)
+
+
+def stacked(arrays, axis, dtype):
     if len(arrays) == 0:
         raise ValueError("need at least one array to stack")
     first = as_array(arrays[0])
@@ -91,9 +118,24 @@ def stack(arrays, axis=0, out=None, *, dtype=None):
 
 
 def all_at_least(arrays, ndim):
+    if isinstance(arrays, np.ndarray):
+        return layers_at_least(arrays, ndim)
     if len(arrays) == 0:
         return ()
     return (at_least(as_array(arrays[0]), ndim),) + all_at_least(arrays[1:], ndim)
+
+
+def layers_at_least(a, ndim):
+    """The layers of an array along its first axis with at least `ndim` dimensions."""
+    if a.ndim > ndim:
+        return a
+    if ndim == 1:
+        return a.reshape((a.shape[0], 1))
+    if ndim == 2:
+        return a.reshape((a.shape[0], 1, a.shape[1])) if a.ndim == 2 else a.reshape((a.shape[0], 1, 1))
+    if a.ndim == 3:
+        return a[:, :, :, None]
+    return a[:, None, :, None] if a.ndim == 2 else a.reshape((a.shape[0], 1, 1, 1))
 
 
 def at_least(a, ndim):
@@ -129,13 +171,13 @@ def atleast_3d(*arys):
     return at_least_each(arys, 3)
 
 
-def hstack(tup):
+def hstack(tup, *, dtype=None):
     arrays = all_at_least(tup, 1)
-    return joined(arrays, 0 if arrays[0].ndim == 1 else 1, None)
+    return joined(arrays, 0 if arrays[0].ndim == 1 else 1, dtype)
 
 
-def vstack(tup):
-    return joined(all_at_least(tup, 2), 0, None)
+def vstack(tup, *, dtype=None):
+    return joined(all_at_least(tup, 2), 0, dtype)
 
 
 def dstack(tup):
@@ -151,6 +193,8 @@ def columns_of(arrays):
 
 
 def column_stack(tup):
+    if isinstance(tup, np.ndarray):
+        return joined(tup.reshape(tup.shape + (1,)) if tup.ndim == 2 else tup, 1, None)
     return joined(columns_of(tup), 1, None)
 
 
@@ -477,3 +521,40 @@ def grids(xi, shape, swap, k):
     axis = 1 - k if swap and k < 2 else k
     wide = line.reshape(ones_tuple(axis) + (line.shape[0],) + ones_tuple(len(shape) - 1 - axis))
     return (np.broadcast_to(wide, shape).copy(),) + grids(xi, shape, swap, k + 1)
+
+
+def resize(a, new_shape):
+    """An array of another size, filled with the elements again and again."""
+    source = as_array(a).reshape(-1)
+    shape = new_shape if isinstance(new_shape, (tuple, list)) else (new_shape,)
+    out = np.zeros(shape, source.dtype)
+    target = out.reshape(-1)
+    if source.shape[0] > 0:
+        for i in range(target.shape[0]):
+            target[i] = source[i % source.shape[0]]
+    return out
+
+
+def block(arrays):
+    """An array put together from rows of arrays."""
+    if isinstance(arrays, (tuple, list)):
+        return block_of(arrays, depth_of(arrays))
+    return as_array(arrays)
+
+
+def depth_of(arrays):
+    if isinstance(arrays, (tuple, list)):
+        return 1 + depth_of(arrays[0])
+    return 0
+
+
+def block_of(arrays, depth):
+    if isinstance(arrays, (tuple, list)):
+        return joined(all_at_least(blocks_of(arrays, depth - 1), depth), -depth, None)
+    return as_array(arrays)
+
+
+def blocks_of(arrays, depth):
+    if len(arrays) == 0:
+        return ()
+    return (block_of(arrays[0], depth),) + blocks_of(arrays[1:], depth)

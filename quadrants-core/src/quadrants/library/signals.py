@@ -7,7 +7,7 @@ import numpy as np
 from quadrants.library import raw
 from quadrants.library.shaping import concatenate, full_slices
 from quadrants.library.sorting import argsort
-from quadrants.library.support import as_array, checked_axis
+from quadrants.library.support import as_array, checked_axes, checked_axis, drop, iota
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
@@ -215,19 +215,88 @@ def polyval(p, x):
     return y
 
 
-def gradient(f, dx=1.0):
-    """The gradient of a row: central differences inside, one-sided ones at the ends."""
+def gradient(f, *varargs, axis=None, edge_order=1):
+    """The gradient: central differences inside, one-sided ones of first or second order at the ends; a tuple for several axes.
+
+    The distances are numbers, or the coordinates along an axis.
+    """
     a = as_array(f)
-    n = a.shape[0]
-    if n < 2:
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    if axis is None:
+        axes = iota(a.ndim)
+    elif isinstance(axis, tuple):
+        axes = checked_axes(axis, a.ndim)
+    else:
+        axes = (checked_axis(axis, a.ndim),)
+    dtype = a.dtype if a.dtype.kind in "fc" else np.dtype(np.float64)
+    parts = gradients(a.astype(dtype), spread_distances(varargs, len(axes)), axes, edge_order)
+    if len(parts) == 1:
+        return parts[0]
+    return parts
+
+
+def spread_distances(given, count):
+    """One distance (or row of coordinates) for each axis."""
+    if len(given) == 0:
+        return (1.0,) * count
+    if len(given) == 1 and np.ndim(given[0]) == 0:
+        return given * count
+    if len(given) != count:
+        raise TypeError("invalid number of arguments")
+    return given
+
+
+def gradients(a, distances, axes, edge_order):
+    if len(axes) == 0:
+        return ()
+    return (gradient_along(a, distances[0], axes[0], edge_order),) + gradients(a, distances[1:], axes[1:], edge_order)
+
+
+def gradient_along(a, distance, axis, edge_order):
+    n = a.shape[axis]
+    if n < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
         )
-    dtype = a.dtype if a.dtype.kind in "fc" else np.dtype(np.float64)
-    values = a.astype(dtype)
-    out = np.empty(n, dtype)
-    out[0] = (values[1] - values[0]) / dx
-    out[n - 1] = (values[n - 1] - values[n - 2]) / dx
-    for i in range(1, n - 1):
-        out[i] = (values[i + 1] - values[i - 1]) / (2.0 * dx)
-    return out
+    result = np.empty(a.shape, a.dtype)
+    order = (axis,) + drop(iota(a.ndim), axis)
+    v = a.transpose(order)
+    out = result.transpose(order)
+    if np.ndim(distance) == 0:
+        even_gradient(v, out, distance, edge_order)
+    else:
+        steps = np.diff(as_array(distance))
+        if steps.shape[0] != n - 1:
+            raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+        uneven_gradient(v, out, steps, edge_order)
+    return result
+
+
+def even_gradient(v, out, h, edge_order):
+    """Along the first axis, with one distance."""
+    out[1:-1] = (v[2:] - v[:-2]) / (2.0 * h)
+    if edge_order == 1:
+        out[0] = (v[1] - v[0]) / h
+        out[-1] = (v[-1] - v[-2]) / h
+    else:
+        out[0] = (-1.5 / h) * v[0] + (2.0 / h) * v[1] + (-0.5 / h) * v[2]
+        out[-1] = (0.5 / h) * v[-3] + (-2.0 / h) * v[-2] + (1.5 / h) * v[-1]
+
+
+def uneven_gradient(v, out, h, edge_order):
+    """Along the first axis, with the distances `h` between neighbours."""
+    for i in range(1, v.shape[0] - 1):
+        p = h[i - 1]
+        q = h[i]
+        out[i] = -q / (p * (p + q)) * v[i - 1] + (q - p) / (p * q) * v[i] + p / (q * (p + q)) * v[i + 1]
+    if edge_order == 1:
+        out[0] = (v[1] - v[0]) / h[0]
+        out[-1] = (v[-1] - v[-2]) / h[-1]
+    else:
+        p = h[0]
+        q = h[1]
+        out[0] = -(2.0 * p + q) / (p * (p + q)) * v[0] + (p + q) / (p * q) * v[1] - p / (q * (p + q)) * v[2]
+        p = h[-2]
+        q = h[-1]
+        out[-1] = q / (p * (p + q)) * v[-3] - (q + p) / (p * q) * v[-2] + (2.0 * q + p) / (q * (p + q)) * v[-1]

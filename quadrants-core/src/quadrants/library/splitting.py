@@ -6,7 +6,7 @@ import numpy as np
 
 from quadrants.library.searching import place
 from quadrants.library.shaping import concatenate, full_slices, leading
-from quadrants.library.support import as_array, checked_axis, drop
+from quadrants.library.support import as_array, checked_axis, deliver, drop, iota
 
 
 def array_split(ary, indices_or_sections, axis=0):
@@ -118,8 +118,41 @@ def insert(arr, obj, values, axis=None):
     return inserted(a, obj, values, checked_axis(axis, a.ndim))
 
 
+def inserted_each(a, places, values, axis):
+    """`insert` before several places: the values go in the order of the places as they are given."""
+    n = a.shape[axis]
+    count = places.shape[0]
+    at = np.empty(count, np.int64)
+    for i in range(count):
+        if places[i] < -n or places[i] > n:
+            raise IndexError(f"index {places[i]} is out of bounds for axis {axis} with size {n}")
+        at[i] = places[i] + n if places[i] < 0 else places[i]
+    order = np.argsort(at, kind="stable")
+    for k in range(count):
+        at[order[k]] += k
+    shape = a.shape[:axis] + (n + count,) + a.shape[axis + 1 :]
+    out = np.empty(shape, a.dtype)
+    target = out.transpose(leading(axis, a.ndim))
+    source = a.transpose(leading(axis, a.ndim))
+    middle = np.broadcast_to(as_array(values), a.shape[:axis] + (count,) + a.shape[axis + 1 :]).transpose(
+        leading(axis, a.ndim)
+    )
+    old = np.ones(n + count, np.bool_)
+    for i in range(count):
+        old[at[i]] = False
+        target[at[i]] = middle[i]
+    k = 0
+    for i in range(n + count):
+        if old[i]:
+            target[i] = source[k]
+            k += 1
+    return out
+
+
 def inserted(a, obj, values, axis):
     n = a.shape[axis]
+    if isinstance(obj, (np.ndarray, tuple, list)):
+        return inserted_each(a, as_array(obj), values, axis)
     if obj < -n or obj > n:
         raise IndexError(f"index {obj} is out of bounds for axis {axis} with size {n}")
     at = obj + n if obj < 0 else obj
@@ -137,8 +170,8 @@ def compress(condition, a, axis=None, out=None):
     x = as_array(a)
     keep = as_array(condition)
     if axis is None:
-        return kept_places(x.reshape(-1), keep, 0)
-    return kept_places(x, keep, checked_axis(axis, x.ndim))
+        return deliver(kept_places(x.reshape(-1), keep, 0), out)
+    return deliver(kept_places(x, keep, checked_axis(axis, x.ndim)), out)
 
 
 def compress_method(a, condition, axis=None, out=None):
@@ -199,9 +232,14 @@ def ravelled(index, dims, so_far):
 
 def copyto(dst, src, casting="same_kind", where=True):
     """Writes `src`, broadcast, into `dst` (where the mask is true)."""
-    if isinstance(where, np.ndarray):
+    if isinstance(src, np.ndarray) and not np.can_cast(src.dtype, dst.dtype, casting):
+        raise TypeError(
+            f"Cannot cast array data from dtype('{src.dtype.name}') to dtype('{dst.dtype.name}') "
+            f"according to the rule '{casting}'"
+        )
+    if isinstance(where, (np.ndarray, tuple, list)):
         source = np.broadcast_to(as_array(src), dst.shape)
-        mask = np.broadcast_to(where, dst.shape)
+        mask = np.broadcast_to(as_array(where), dst.shape)
         for index in np.ndindex(dst.shape):
             if mask[index]:
                 dst[index] = source[index]
@@ -318,3 +356,73 @@ def repeated_item(x, count):
     if count == 0:
         return ()
     return (x,) + repeated_item(x, count - 1)
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Writes values at the places that an index array names along an axis."""
+    if axis is None:
+        put_lines(arr.reshape(-1), as_array(indices).reshape(-1), as_array(values))
+    else:
+        front = checked_axis(axis, arr.ndim)
+        places = as_array(indices)
+        order = drop(iota(arr.ndim), front) + (front,)
+        source = np.broadcast_to(as_array(values), places.shape)
+        put_lines(arr.transpose(order), places.transpose(order), source.transpose(order))
+
+
+def put_lines(a, places, values):
+    wide = np.broadcast_to(places, a.shape[:-1] + places.shape[-1:])
+    source = np.broadcast_to(values, wide.shape)
+    for at in np.ndindex(wide.shape):
+        a[at[:-1] + (int(wide[at]),)] = source[at]
+
+
+def choose(a, choices, out=None, mode="raise"):
+    """For each element the choice that it counts."""
+    places = as_array(a)
+    n = len(choices)
+    for at in np.ndindex(places.shape):
+        if mode == "raise" and (places[at] < 0 or places[at] >= n):
+            raise ValueError("invalid entry in choice array")
+    if mode == "wrap":
+        places = places % n
+    elif mode == "clip":
+        places = np.clip(places, 0, n - 1)
+    return deliver(chosen_from(places, choices, 0), out)
+
+
+def chosen_from(places, choices, k):
+    if k == len(choices) - 1:
+        return choices[k] + places * 0
+    return np.where(places == k, choices[k], chosen_from(places, choices, k + 1))
+
+
+def piecewise(x, condlist, funclist):
+    """Values or functions where conditions hold; one more than conditions for the rest."""
+    a = as_array(x)
+    out = np.zeros(a.shape, a.dtype)
+    conditions = condlist if isinstance(condlist, (tuple, list)) else (condlist,)
+    if len(funclist) != len(conditions) and len(funclist) != len(conditions) + 1:
+        raise ValueError(
+            f"with {len(conditions)} condition(s), either {len(conditions)} or {len(conditions) + 1} functions are expected"
+        )
+    rest = np.ones(a.shape, np.bool_)
+    for condition in conditions:
+        rest &= ~condition
+    if len(funclist) > len(conditions):
+        put_piece(out, a, rest, funclist[len(conditions)])
+    put_pieces(out, a, conditions, funclist)
+    return out
+
+
+def put_pieces(out, a, conditions, functions):
+    if len(conditions) > 0:
+        put_piece(out, a, conditions[0], functions[0])
+        put_pieces(out, a, conditions[1:], functions[1:])
+
+
+def put_piece(out, a, where, function):
+    if callable(function):
+        out[where] = function(a[where])
+    else:
+        out[where] = function

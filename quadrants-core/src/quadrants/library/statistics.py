@@ -1,6 +1,6 @@
 """Medians, percentiles, averages, covariance.
 
-As in NumPy, medians and quantiles are nan where a line holds a nan; quantiles interpolate linearly.
+As in NumPy, medians and quantiles are nan where a line holds a nan; quantiles have all of NumPy's methods.
 """
 
 from __future__ import annotations
@@ -122,37 +122,102 @@ def between(low, high, part, dtype):
     return kind(low) + step * kind(part)
 
 
-def quantile_row(a, dtype, q):
+#: For the methods that interpolate: (a, b) of the position n * q + a + q * (1 - a - b), counted from 1.
+CONTINUOUS = (
+    ("linear", 1.0, 1.0),
+    ("interpolated_inverted_cdf", 0.0, 1.0),
+    ("hazen", 0.5, 0.5),
+    ("weibull", 0.0, 0.0),
+    ("median_unbiased", 1.0 / 3.0, 1.0 / 3.0),
+    ("normal_unbiased", 3.0 / 8.0, 3.0 / 8.0),
+)
+#: The methods that take an element as it is.
+DISCRETE = ("lower", "higher", "nearest", "inverted_cdf", "closest_observation")
+
+
+def position_of(n, q, method):
+    """(place, part): the quantile lies between the sorted elements `place` and the next, `part` of the way."""
+    for name, a, b in CONTINUOUS:
+        if name == method:
+            return split_position(n, (n - 1) * q if name == "linear" else n * q + (a + q * (1.0 - a - b)) - 1.0)
+    # Rounded by itself: a product that is fused with the subtraction misses whole numbers.
+    share = raw.fma(float(n), q, 0.0)
+    if method in ("lower", "higher", "nearest", "midpoint"):
+        place, part = split_position(n, raw.fma(float(n - 1), q, 0.0))
+        if method == "midpoint":
+            return place, 0.5 if part > 0.0 else 0.0
+        if method == "higher":
+            return place, 1.0 if part > 0.0 else 0.0
+        if method == "nearest" and (part > 0.5 or (part == 0.5 and place % 2 == 1)):
+            return place, 1.0
+        return place, 0.0
+    if method == "inverted_cdf":
+        return clipped(n, int(raw.ceil(share - 1.0))), 0.0
+    if method == "averaged_inverted_cdf":
+        place, part = split_position(n, share - 1.0)
+        if share < 1.0:
+            return 0, 0.0
+        return place, 1.0 if part > 0.0 else 0.5
+    if method == "closest_observation":
+        position = share - 1.5
+        below = raw.floor(position)
+        return clipped(n, int(below) if position == below and int(below) % 2 == 1 else int(below) + 1), 0.0
+    raise ValueError(f"{method!r} is not a valid method of quantiles")
+
+
+def split_position(n, position):
+    if position <= 0.0:
+        return 0, 0.0
+    if position >= n - 1:
+        return n - 1, 0.0
+    below = int(position)
+    return below, position - below
+
+
+def clipped(n, place):
+    return min(max(place, 0), n - 1)
+
+
+def quantile_dtype(a, q, method):
+    """The dtype of a quantile: elements that are taken as they are keep theirs."""
+    if method in DISCRETE:
+        return a.dtype
+    return np.result_type(mean_dtype(a, None), q)
+
+
+def quantile_row(a, dtype, q, method):
     """The quantile of one line, found without sorting all of it."""
     n = a.shape[0]
     w = working_copy(a)
     if has_nan(w):
         return dtype.type(np.nan)
-    position = (n - 1) * float(q)
-    below = int(position)
+    below, part = position_of(n, float(q), method)
     low = select(w, below)
-    if below + 1 >= n:
+    if below + 1 >= n or part == 0.0:
         return dtype.type(low)
     high = raw.load(w, below + 1)
     for i in range(below + 2, n):
         high = min(high, raw.load(w, i))
-    return between(low, high, position - below, dtype)
+    if method in DISCRETE:
+        return dtype.type(high)
+    return between(low, high, part, dtype)
 
 
-def quantiles_of_sorted(w, dtype, qs, out, index):
+def quantiles_of_sorted(w, dtype, qs, out, index, method):
     n = w.shape[0]
     bad = has_nan(w)
     for i in range(qs.shape[0]):
         if bad:
             out[(i,) + index] = dtype.type(np.nan)
         else:
-            position = (n - 1) * qs[i]
-            below = int(position)
-            above = min(below + 1, n - 1)
-            out[(i,) + index] = between(w[below], w[above], position - below, dtype)
+            below, part = position_of(n, qs[i], method)
+            if method in DISCRETE:
+                out[(i,) + index] = w[below + 1] if part > 0.0 else w[below]
+            else:
+                out[(i,) + index] = between(w[below], w[min(below + 1, n - 1)], part, dtype)
 
 
-def quantiles(a, qs, axis, keepdims, dtype):
+def quantiles(a, qs, axis, keepdims, dtype, method):
     """All the quantiles of a 1-D array `qs` of every line, as the first axis of the result."""
     if axis is None:
         axes = ()
@@ -167,7 +232,7 @@ def quantiles(a, qs, axis, keepdims, dtype):
     for index in np.ndindex(lines.shape[:-1]):
         w = working_copy(lines[index])
         sort_line(w)
-        quantiles_of_sorted(w, dtype, qs, out, index)
+        quantiles_of_sorted(w, dtype, qs, out, index, method)
     if keepdims:
         if axis is None:
             return out.reshape((qs.size,) + (1,) * a.ndim)
@@ -181,7 +246,7 @@ def tuple_plus_one(axes):
     return (axes[0] + 1,) + tuple_plus_one(axes[1:])
 
 
-def any_quantile(a, q, axis, out, keepdims, message):
+def any_quantile(a, q, axis, out, keepdims, message, method):
     """The quantile or quantiles `q`, in [0, 1], of an array."""
     if a.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
@@ -191,15 +256,13 @@ def any_quantile(a, q, axis, out, keepdims, message):
         for i in range(qs.shape[0]):
             check_quantile(qs[i], message)
         check_lines(a, axis)
-        dtype = np.result_type(mean_dtype(a, None), np.float64)
-        result = quantiles(a, qs, axis, keepdims, dtype)
+        result = quantiles(a, qs, axis, keepdims, quantile_dtype(a, np.float64, method), method)
         if array.ndim != 1:
             result = result.reshape(array.shape + result.shape[1:])
         return deliver(result, out)
     check_quantile(q, message)
     check_lines(a, axis)
-    dtype = np.result_type(mean_dtype(a, None), q)
-    return deliver(reduce(quantile_row, a, axis, keepdims, dtype, q), out)
+    return deliver(reduce(quantile_row, a, axis, keepdims, quantile_dtype(a, q, method), q, method), out)
 
 
 def check_quantile(q, message):
@@ -215,22 +278,18 @@ def check_lines(a, axis):
 
 
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    if method != "linear":
-        raise ValueError("only the method 'linear' is supported")
     a = as_array(a)
     if isinstance(q, int) and a.dtype.kind in "iu":
         # NumPy quirk: an integer q, which can only be 0 or 1, takes an element as it is.
         check_quantile(q, "Quantiles must be in the range [0, 1]")
         check_lines(a, axis)
-        return deliver(reduce(quantile_row, a, axis, keepdims, a.dtype, q), out)
-    return any_quantile(a, q, axis, out, keepdims, "Quantiles must be in the range [0, 1]")
+        return deliver(reduce(quantile_row, a, axis, keepdims, a.dtype, q, method), out)
+    return any_quantile(a, q, axis, out, keepdims, "Quantiles must be in the range [0, 1]", method)
 
 
 def percentile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False):
-    if method != "linear":
-        raise ValueError("only the method 'linear' is supported")
     share = as_array(q) / 100 if isinstance(q, (np.ndarray, tuple, list)) else q / 100
-    return any_quantile(as_array(a), share, axis, out, keepdims, "Percentiles must be in the range [0, 100]")
+    return any_quantile(as_array(a), share, axis, out, keepdims, "Percentiles must be in the range [0, 100]", method)
 
 
 def average(a, axis=None, weights=None, returned=False, *, keepdims=False):

@@ -195,6 +195,8 @@ def deliver(result, out):
     """The result, or `out` with the result written to it."""
     if out is None:
         return result
+    if np.shape(result) != out.shape:
+        raise ValueError(f"output parameter has the shape {out.shape}, the result has the shape {np.shape(result)}")
     out[...] = result
     return out
 

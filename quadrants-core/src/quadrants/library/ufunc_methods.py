@@ -6,51 +6,59 @@ import numpy as np
 
 from quadrants.library import kernels
 from quadrants.library.reductions import accumulate, add, all_, any_, max_, min_, multiply, prod, sum_
-from quadrants.library.support import as_array, ones_tuple, sum_dtype
+from quadrants.library.support import as_array, deliver, ones_tuple, sum_dtype
 
 
-def add_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return sum_(array, axis, dtype, out, keepdims)
+def in_dtype(array, dtype):
+    """The array, converted if a dtype is given."""
+    a = as_array(array)
+    if dtype is None:
+        return a
+    return a.astype(dtype)
 
 
-def multiply_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return prod(array, axis, dtype, out, keepdims)
+def add_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    return sum_(array, axis, dtype, out, keepdims, initial, where)
 
 
-def maximum_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return max_(array, axis, out, keepdims)
+def multiply_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    return prod(array, axis, dtype, out, keepdims, initial, where)
 
 
-def minimum_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return min_(array, axis, out, keepdims)
+def maximum_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    return max_(in_dtype(array, dtype), axis, out, keepdims, initial, where)
+
+
+def minimum_reduce(array, axis=0, dtype=None, out=None, keepdims=False, initial=None, where=None):
+    return min_(in_dtype(array, dtype), axis, out, keepdims, initial, where)
 
 
 def logical_and_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return all_(array, axis, out, keepdims)
+    return all_(in_dtype(array, dtype), axis, out, keepdims)
 
 
 def logical_or_reduce(array, axis=0, dtype=None, out=None, keepdims=False):
-    return any_(array, axis, out, keepdims)
+    return any_(in_dtype(array, dtype), axis, out, keepdims)
 
 
 def add_accumulate(array, axis=0, dtype=None, out=None):
     a = as_array(array)
-    return accumulate(add, a, axis, sum_dtype(a, dtype))
+    return deliver(accumulate(add, a, axis, sum_dtype(a, dtype)), out)
 
 
 def multiply_accumulate(array, axis=0, dtype=None, out=None):
     a = as_array(array)
-    return accumulate(multiply, a, axis, sum_dtype(a, dtype))
+    return deliver(accumulate(multiply, a, axis, sum_dtype(a, dtype)), out)
 
 
 def maximum_accumulate(array, axis=0, dtype=None, out=None):
-    a = as_array(array)
-    return accumulate(kernels.higher, a, axis, a.dtype)
+    a = in_dtype(array, dtype)
+    return deliver(accumulate(kernels.higher, a, axis, a.dtype), out)
 
 
 def minimum_accumulate(array, axis=0, dtype=None, out=None):
-    a = as_array(array)
-    return accumulate(kernels.lower, a, axis, a.dtype)
+    a = in_dtype(array, dtype)
+    return deliver(accumulate(kernels.lower, a, axis, a.dtype), out)
 
 
 def outer_operand(a, b):
@@ -73,6 +81,10 @@ def multiply_outer(a, b):
 
 def divide_outer(a, b):
     return outer_operand(a, b) / as_array(b)
+
+
+def power_outer(a, b):
+    return outer_operand(a, b) ** as_array(b)
 
 
 def maximum_outer(a, b):

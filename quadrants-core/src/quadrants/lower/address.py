@@ -95,7 +95,10 @@ def _checked_from_end(e: FunctionEmitter, op: Op, index: Text, size: Text) -> Te
     e.lines.append(f"  br i1 {direct}, label %{inside}, label %{aside}, {LIKELY}")
     with e.cold_block(aside):
         from_end = e.let(f"add i64 {index}, {size}")
-        fits = e.let(f"icmp ult i64 {from_end}, {size}")
+        # By signs: LLVM takes a comparison of the sum with a summand for a test of overflow, and walks the function once for each.
+        turned = e.let(f"xor i64 {from_end}, -1")
+        signs = e.let(f"and i64 {index}, {turned}")
+        fits = e.let(f"icmp slt i64 {signs}, 0")
         e.lines.append(f"  br i1 {fits}, label %{inside}, label %{failing}")
     axis = op.attrs.get("axis", 0)
     assert isinstance(axis, int)

@@ -8,7 +8,8 @@ from quadrants.lower.abi import all_components
 from quadrants.lower.arith import is_literal
 from quadrants.lower.emit import Emitter, FunctionEmitter, Handler, Join, Text
 from quadrants.lower.nodes import CONTEXT, LIKELY, UNLIKELY
-from quadrants.types import Scalar, Type
+from quadrants.lower.unrolling import leaves_a_copy
+from quadrants.types import Type
 
 
 def _types(op: Op) -> list[Type]:
@@ -61,7 +62,7 @@ def _loop(e: FunctionEmitter, op: Op) -> None:
     after = e.join("endloop", _types(op))
     e.breaks[label], e.continues[label] = after, head
     e.jump(head, e.all(op.operands))
-    head.note = e.module.nodes.loop(bool(op.attr("cold")), in_order=True)
+    head.note = e.module.nodes.loop(bool(op.attr("cold")))
     e.define(body.args, e.begin_join(head, complete=False))
     e.region(body)
     e.finish_join(head)
@@ -80,19 +81,6 @@ def _place(e: FunctionEmitter, op: Op) -> str:
     ):
         return ""
     return f"{e.function.name}:{op.loc.line}:{op.loc.col}"
-
-
-def _in_order(op: Op) -> bool:
-    """Whether the loop computes floats from one turn to the next in an order that must be kept: then it is not vectorised."""
-    body = op.regions[0]
-    makers = {result: inner for inner in body.ops for result in inner.results}
-    for value in body.ops[-1].operands:
-        if not isinstance(value.type, Scalar) or not value.type.is_float or value in body.args:
-            continue
-        maker = makers.get(value)
-        if maker is None or "reassoc" not in str(maker.attrs.get("fast", "")):
-            return True
-    return False
 
 
 def _for(e: FunctionEmitter, op: Op) -> None:
@@ -130,7 +118,7 @@ def _for_here(e: FunctionEmitter, op: Op) -> None:
         cold = bool(op.attr("cold"))
         head.incoming.append(((following, *values), e.block))
         after.incoming.append((values, e.block))
-        note = e.module.nodes.loop(cold, _place(e, op), _in_order(op), bool(op.attr("wide")))
+        note = e.module.nodes.loop(cold, _place(e, op), leaves_a_copy(op), bool(op.attr("wide")))
         e.lines.append(f"  br i1 {more}, label %{head.label}, label %{after.label}{note}")
     e.finish_join(head)
     _finish(e, op, after)

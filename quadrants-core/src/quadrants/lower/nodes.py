@@ -43,11 +43,11 @@ class Nodes:
         """Say what a node is."""
         self.lines.append(f"!{number} = {text}")
 
-    def loop(self, cold: bool = False, place: str = "", in_order: bool = False, wide: bool = False) -> str:
-        """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. One that may be vectorised
-        is not unrolled by a run-time count: that would be done to its left-over turns, at a cost in compile time only.
+    def loop(self, cold: bool = False, place: str = "", copied: bool = False, wide: bool = False) -> str:
+        """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. One that is copied when it
+        is vectorised is not unrolled by a run-time count: that would be done to the copy, at a cost in compile time only.
         A wide one takes one vector a turn. `place` names the loop for reports; LLVM keeps it on what it makes of the loop."""
-        if self._loop < 0:
+        if copied and self._loop < 0:
             self._loop = self.new()
             self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
         if cold and not self._cold:
@@ -55,7 +55,7 @@ class Nodes:
             self.define(self._cold[0], '!{!"llvm.loop.vectorize.enable", i1 false}')
             self.define(self._cold[1], '!{!"llvm.loop.unroll.disable"}')
         number = self.new()
-        kept = [number, *(self._cold if cold else () if in_order else (self._loop,))]
+        kept = [number, *(self._cold if cold else (self._loop,) if copied else ())]
         if wide and not cold:
             if self._wide < 0:
                 self._wide = self.new()

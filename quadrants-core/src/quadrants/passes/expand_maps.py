@@ -10,7 +10,7 @@ target of a `map_into` otherwise than exactly is copied first.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 
 from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
@@ -242,7 +242,7 @@ class _Expander:
     def flat(self, array: Value, count: Value) -> Value:
         """A view of rank 1 of a contiguous array."""
         assert isinstance(array.type, ArrayType)
-        type = ArrayType(array.type.dtype, 1, "C", array.type.readonly)
+        type = replace(array.type, ndim=1, layout="C")
         b = self.builder
         return b.value("view", array, b.i64(0), count, b.i64(type.dtype.itemsize), type=type)
 
@@ -262,7 +262,7 @@ class _Expander:
                     continue
                 whole_axis = b.value("cmp", leaf.dims[axis - missing], whole, pred="eq")
                 strides.append(b.value("select", whole_axis, b.value("stride", leaf.array, axis=axis - missing), zero))
-            stretched = ArrayType(type.dtype, len(dims), "A", readonly=True)
+            stretched = replace(type, ndim=len(dims), layout="A", readonly=True)
             views[value] = b.value("view", leaf.array, zero, *dims, *strides, type=stretched)
         self.nest(dims, lambda at: self.element(op, target, at, lambda value: self.load(views[value], at)))
 

@@ -47,6 +47,35 @@ PASSES: tuple[FunctionPass, ...] = (
 )
 
 
+#: What kernels go through before the passes of their device: nothing that copies code.
+DEVICE_PASSES: tuple[FunctionPass, ...] = (
+    simplify.run,
+    expand_maps.run,
+    if_convert.run,
+    simplify.again,
+    bounds.run,
+    simplify.again,
+    stack_arrays.run,
+)
+
+
+def run_device(module: Module, options: PassOptions | None = None) -> list[Decision]:
+    """Run the passes that all devices share over the functions of a kernel."""
+    context = PassContext(module, options or PassOptions())
+    for apply in DEVICE_PASSES:
+        for function in module.functions.values():
+            apply(function, context)
+        if context.options.verify:
+            _verify(module)
+    return context.decisions
+
+
+def _verify(module: Module) -> None:
+    from quadrants.ir.spec import verify  # loaded where it is asked for: in tests
+
+    verify(module)
+
+
 def run(
     module: Module, options: PassOptions | None = None, mark: Callable[[str], None] | None = None
 ) -> list[Decision]:
@@ -58,7 +87,5 @@ def run(
         if mark is not None:
             mark(apply.__module__.rpartition(".")[2])
         if context.options.verify:
-            from quadrants.ir.spec import verify  # loaded where it is asked for: in tests
-
-            verify(module)
+            _verify(module)
     return context.decisions

@@ -93,7 +93,13 @@ get_backend("abacus")
         Code.BAD_LAUNCH,
         "a launch shape that cannot be used",
         "The grid or the block has a wrong form, or is larger than the device allows.",
-        "# a block of 4096 threads",
+        """
+@qd.cpu.kernel
+def k(x):
+    x[qd.cpu.grid(1)] = 1.0
+
+k[10 / 4, 4](np.zeros(10))
+""",
         "Choose a block within the limits that the text names.",
     ),
     Entry(
@@ -109,5 +115,71 @@ get_backend("abacus")
         "LLVM or the driver's compiler rejected what it was given. This is a bug of Quadrants unless the program has inline code.",
         "# inline assembly that the assembler does not accept",
         "Correct the inline code; otherwise report the program.",
+    ),
+    Entry(
+        Code.OUTSIDE_KERNEL,
+        "the language of kernels outside of one",
+        "Thread indices, barriers, shared memory and atomic operations mean something in a kernel, and in functions that it calls. "
+        "In the interpreter, and in functions for the CPU, there are no threads of a block.",
+        """
+@qd.njit
+def f(x):
+    i = qd.cpu.grid(1)
+    x[i] = 1.0
+
+f(np.zeros(3))
+""",
+        "Decorate the function with @qd.<backend>.kernel and launch it, or call it from a kernel.",
+    ),
+    Entry(
+        Code.DIVERGENT_BARRIER,
+        "a barrier that some threads do not reach",
+        "All threads of a block have to reach a barrier; here some wait at it, and others are at another one or have left the "
+        "kernel. On a GPU the program would hang, or go on with wrong data.",
+        """
+@qd.cpu.kernel(debug=True)
+def k(x):
+    t = qd.cpu.threadIdx.x
+    if t < 16:
+        qd.cpu.syncthreads()
+    x[t] = 1.0
+
+k[1, 32](np.zeros(32))
+""",
+        "Move the barrier out of the branch or the loop, so that every thread of the block reaches it.",
+    ),
+    Entry(
+        Code.DATA_RACE,
+        "a race between threads",
+        "Two threads access an element, at least one writes it, and nothing says which comes first: no barrier of the block lies "
+        "between, and blocks of one launch have no order at all. Found with debug=True.",
+        """
+@qd.cpu.kernel(debug=True)
+def k(x):
+    t = qd.cpu.threadIdx.x
+    x[t] = x[(t + 1) % x.size] + 1.0
+
+k[1, 4](np.zeros(4))
+""",
+        "Put a barrier between the accesses, write to another array, or use an atomic operation.",
+    ),
+    Entry(
+        Code.UNINITIALISED_READ,
+        "a read of memory that was not written",
+        "Shared and local arrays hold nothing until the kernel has written to them: what a read gives differs from run to run. "
+        "Found with debug=True.",
+        """
+@qd.cpu.kernel(debug=True)
+def k(out):
+    tile = qd.cpu.shared.array(4, qd.f32)
+    t = qd.cpu.threadIdx.x
+    if t != 2:
+        tile[t] = 1.0
+    qd.cpu.syncthreads()
+    out[t] = tile[t]
+
+k[1, 4](np.zeros(4))
+""",
+        "Write every element before it is read; where another thread writes it, put a barrier between.",
     ),
 )
