@@ -428,3 +428,45 @@ def test_errors_on_several_threads_of_the_pool() -> None:
     x[[9000, 20000]] = 1
     with pytest.raises(ZeroDivisionError, match="at (9000|20000)"):
         sometimes[500, 64](x)
+
+
+# Arrays on the device
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_device_arrays(debug: bool) -> None:
+    @cpu.kernel(debug=debug)
+    def double(x):
+        i, j = cpu.grid(2)
+        if i < x.shape[0] and j < x.shape[1]:
+            x[i, j] *= 2
+
+    host = np.arange(12, dtype=f32).reshape(3, 4)
+    there = cpu.to_device(host[:, ::-1])
+    assert there.shape == (3, 4) and there.dtype == f32 and len(there) == 3 and there.ndim == 2
+    double[1, (4, 4)](there)
+    out = np.zeros((4, 3), f32)
+    assert there.copy_to_host(out.T) is not None
+    assert np.array_equal(out.T, 2 * host[:, ::-1])
+    like = cpu.device_array_like(there)
+    like.copy_to_device(host)
+    double[1, (4, 4)](like)
+    assert np.array_equal(np.asarray(like), 2 * host) and like[1, 2] == 12
+    empty = cpu.device_array((0, 4), np.int8)
+    assert empty.copy_to_host().shape == (0, 4)
+    with pytest.raises(ValueError, match="shape"):
+        like.copy_to_device(host.T)
+    with pytest.raises(ValueError, match="negative"):
+        cpu.device_array(-1)
+
+
+def test_streams_and_events() -> None:
+    stream, event = cpu.stream(), cpu.event()
+    x = np.zeros(32)
+    add_one[1, 32, stream](x)
+    event.record(stream)
+    event.wait(stream)
+    stream.synchronize()
+    cpu.synchronize()
+    add_one[1, 32, 0](x)
+    assert (x == 2).all()

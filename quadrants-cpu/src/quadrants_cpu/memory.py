@@ -86,10 +86,13 @@ class HostEvent:
     def __init__(self) -> None:
         self.recorded_ns: int | None = None
 
-    def record(self, stream: Stream) -> None:
+    def record(self, stream: Stream | None = None) -> None:
         self.recorded_ns = time.perf_counter_ns()
 
-    def wait(self, stream: Stream) -> None:
+    def wait(self, stream: Stream | None = None) -> None:
+        """Nothing is ever pending."""
+
+    def synchronize(self) -> None:
         """Nothing is ever pending."""
 
     def elapsed_ms(self, later: Event) -> float:

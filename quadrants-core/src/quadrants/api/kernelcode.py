@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from quadrants.api import kerneldebug
+from quadrants.api.devicearrays import first_device
 from quadrants.api.jobs import JOBS
 from quadrants.backend.arguments import pack
 from quadrants.backend.contract import Backend, Capabilities, Device, KernelExecutable, LaunchShape
@@ -69,7 +70,7 @@ class KernelCode:
         leaves = [leaf for type, value in zip(types, (*values, *hidden)) for leaf in leaves_of(type, value)]
         params = self.module.functions[self.module.entry].params
         if self.executable is None:
-            kerneldebug.run(self.module, leaves, shape)
+            kerneldebug.run(self.module, leaves, shape, self.capabilities.host_memory)
             return
         with self._placed([param.type for param in params], leaves) as placed:
             block = pack([param.type for param in params], placed)
@@ -120,7 +121,7 @@ def compile_kernel(
 ) -> KernelCode:
     """Compile a kernel for a backend."""
     backend = get_backend(name)
-    device = _first_device(backend)
+    device = first_device(backend)
     target = backend.target_of(device)
     capabilities = backend.capabilities(target)
     checked = options.debug or (options.boundscheck and capabilities.host_memory)
@@ -140,16 +141,6 @@ def compile_kernel(
     executable = backend.load(artifact, device)
     assert isinstance(executable, KernelExecutable)
     return KernelCode(typed, module, backend, device, capabilities, executable, dict(artifact.text))
-
-
-def _first_device(backend: Backend) -> Device:
-    devices = backend.devices()
-    if not devices:
-        state = backend.availability()
-        raise BackendError(
-            Code.BACKEND_UNAVAILABLE, f"{backend.name} has no device here: {state.reason}", hint=state.fix or None
-        )
-    return devices[0]
 
 
 def _check_interface(function: types.FunctionType, typed: InferResult) -> None:

@@ -7,9 +7,13 @@ in the traceback.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from quadrants.api.devicearrays import DeviceArray
 from quadrants.backend.contract import Capabilities, LaunchShape
 from quadrants.diagnostics import Code, DeviceError, SourceLocation
 from quadrants.host import traceback
@@ -34,8 +38,26 @@ def needs_interpreter(module: Module, capabilities: Capabilities) -> bool:
     return any(op.name == "grid.barrier" for function in module.functions.values() for op in function.body.walk())
 
 
-def run(module: Module, leaves: Sequence[Any], shape: LaunchShape) -> None:
-    """Launch."""
+def run(module: Module, leaves: Sequence[Any], shape: LaunchShape, host_memory: bool) -> None:
+    """Launch. Arrays on a device are worked on in place where the device's memory is the host's, else as a copy."""
+    hosts = [(leaf, _host_view(leaf, host_memory)) for leaf in leaves if isinstance(leaf, DeviceArray)]
+    views = {id(leaf): view for leaf, view in hosts}
+    leaves = [views.get(id(leaf), leaf) for leaf in leaves]
+    try:
+        _run(module, leaves, shape)
+    finally:
+        for leaf, view in () if host_memory else hosts:
+            leaf.copy_to_device(view)
+
+
+def _host_view(array: DeviceArray, host_memory: bool) -> np.ndarray:
+    if not host_memory:
+        return array.copy_to_host()
+    memory = (ctypes.c_uint8 * array.nbytes).from_address(array.address)
+    return np.frombuffer(memory, array.dtype).reshape(array.shape)
+
+
+def _run(module: Module, leaves: Sequence[Any], shape: LaunchShape) -> None:
     kernel = module.functions[module.entry]
     geometry = Geometry(shape.grid, shape.block, shape.shared_bytes)
     try:

@@ -20,6 +20,7 @@ import numpy as np
 
 from quadrants._frozen import frozen
 from quadrants.api.coerce import coerce
+from quadrants.api.devicearrays import DeviceArray
 from quadrants.api.typeof import typeof
 from quadrants.backend.contract import LaunchShape
 from quadrants.diagnostics import BackendError, Code, QuadrantsError
@@ -100,19 +101,30 @@ class Kernel:
         """The types of bound arguments."""
         names = list(self._signature.parameters)
         return tuple(
-            typeof(value, f"argument {name!r} of {self.__name__}()") for value, name in zip(values, names, strict=True)
+            value.type if isinstance(value, DeviceArray) else typeof(value, f"argument {name!r} of {self.__name__}()")
+            for value, name in zip(values, names, strict=True)
         )
 
     def launch(self, shape: LaunchShape, stream: Any, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
         """Launch with the arguments of a call."""
         names = self._signature.parameters
         bound = self.bind(args, keywords)
-        values = tuple(
-            coerce(value, f"argument {name!r} of {self.__name__}()") for name, value in zip(names, bound, strict=True)
-        )
+        values = tuple(self._coerced(value, name) for name, value in zip(names, bound, strict=True))
         code = self._code(self.types_of(values))
         if not shape.empty:
             code.launch(shape, stream, values)
+
+    def _coerced(self, value: Any, name: str) -> Any:
+        where = f"argument {name!r} of {self.__name__}()"
+        if not isinstance(value, DeviceArray):
+            return coerce(value, where)
+        if value.backend != self.backend:
+            raise BackendError(
+                Code.DEVICE_MISMATCH,
+                f"{where} is on {value.backend}, and the kernel runs on {self.backend}",
+                hint="copy it: value.copy_to_host()",
+            )
+        return value
 
     def _code(self, found: tuple[Type, ...]) -> Any:
         """The code for the types of arguments, valid for the present values of globals."""

@@ -10,6 +10,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from quadrants.api.devicearrays import HostSide
 from quadrants.api.functions import func
 from quadrants.api.kernels import decorator
 from quadrants.simt.names import NAMES
@@ -29,6 +30,9 @@ class Namespace(types.ModuleType):
         vars(self).update(NAMES)
         self.kernel = decorator(backend)
         self.func = func
+        host = HostSide(backend)
+        for name in ("device_array", "device_array_like", "to_device", "stream", "event", "synchronize"):
+            setattr(self, name, getattr(host, name))
 
     def __getattr__(self, name: str) -> Any:
         import difflib  # only a mistake needs it

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from quadrants.api import devicearrays
 from quadrants.backend.arguments import DeviceArray
 from quadrants.backend.contract import DeviceMemory
 from quadrants.types import ArrayType, Type
@@ -19,12 +20,13 @@ from quadrants.types import ArrayType, Type
 @contextmanager
 def in_host_memory(leaves: Sequence[Any]) -> Iterator[list[Any]]:
     """Arrays as they lie in memory, with strides in bytes."""
-    yield [
-        DeviceArray(leaf.__array_interface__["data"][0], leaf.shape, leaf.strides)
-        if isinstance(leaf, np.ndarray)
-        else leaf
-        for leaf in leaves
-    ]
+    yield [_in_place(leaf) for leaf in leaves]
+
+
+def _in_place(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        return DeviceArray(leaf.__array_interface__["data"][0], leaf.shape, leaf.strides)
+    return leaf.placed(in_bytes=True) if isinstance(leaf, devicearrays.DeviceArray) else leaf
 
 
 @contextmanager
@@ -35,7 +37,8 @@ def staged(types: Sequence[Type], leaves: Sequence[Any], memory: DeviceMemory) -
     try:
         for leaf in leaves:
             if not isinstance(leaf, np.ndarray):
-                placed.append(leaf)
+                here = isinstance(leaf, devicearrays.DeviceArray)
+                placed.append(leaf.placed(in_bytes=False) if here else leaf)
                 continue
             if id(leaf) not in copies:
                 host = np.ascontiguousarray(leaf).reshape(leaf.shape)

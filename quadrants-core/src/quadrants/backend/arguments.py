@@ -6,11 +6,16 @@ array of rank n is its address, n sizes and n strides, as `docs/contributing/dev
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
 
 from quadrants._frozen import frozen
 from quadrants.types import ArrayType, Scalar, Type
+from quadrants.types.dtypes import dtype_of
 
 WORD = 8
 
@@ -65,3 +70,31 @@ _SCALAR: dict[str, Callable[[Scalar, object], bytes]] = {
     "f32": _float("<f"),
     "f64": _float("<d"),
 }
+
+
+def host_arrays(types: Sequence[Type], block: bytes) -> list[Any]:
+    """The values in an argument block of a device that works in host memory: numbers, and NumPy arrays on the memory itself."""
+    words = iter(struct.unpack(f"<{len(block) // WORD}q", block))
+    return [_host_array(type, words) if isinstance(type, ArrayType) else _number(type, next(words)) for type in types]
+
+
+def _number(type: Type, word: int) -> Any:
+    assert isinstance(type, Scalar)
+    data = struct.pack("<q", word)[: type.itemsize]
+    return np.frombuffer(data, dtype_of(type))[0]
+
+
+def _host_array(type: ArrayType, words: Iterator[int]) -> np.ndarray:
+    address = next(words) % (1 << 64)
+    dims = tuple(next(words) for _ in range(type.ndim))
+    strides = tuple(next(words) for _ in range(type.ndim))
+    dtype = dtype_of(type.dtype)
+    if 0 in dims:
+        return np.empty(dims, dtype)
+    reach = [stride * (size - 1) for stride, size in zip(strides, dims)]
+    low = sum(min(step, 0) for step in reach)
+    high = sum(max(step, 0) for step in reach) + dtype.itemsize
+    memory = np.ctypeslib.as_array((ctypes.c_uint8 * (high - low)).from_address(address + low))
+    array = np.ndarray(dims, dtype, memory, -low, strides)
+    array.flags.writeable = not type.readonly
+    return array

@@ -163,7 +163,6 @@ RESERVED = frozenset(
         Code.BAD_FORMAT_SPEC,
         Code.UNSUPPORTED_ON_TARGET,
         Code.RECURSION_ON_TARGET,
-        Code.DEVICE_MISMATCH,
         Code.DEVICE_MEMORY,
         Code.CACHE_DAMAGED,
         Code.CACHE_UNCACHEABLE,

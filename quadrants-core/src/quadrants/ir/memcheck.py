@@ -1,6 +1,6 @@
 """What the interpreter of device code remembers of memory accesses, to find races and reads of what was not written.
 
-Two threads race when both access an element, at least one writes it, not both atomically, and no barrier lies between: of the
+Two threads race when both access an element, at least one writes it, not atomically, and no barrier lies between: of the
 block, or of the subgroup for its lanes, or of the grid, or the end of the launch. Writes of the same value are not reported, nor
 reads by another block of what a thread wrote before a fence. Elements in shared and local memory have to be written before they
 are read.
@@ -150,8 +150,10 @@ class Shadow:
             cell.reads[thread] = mine
 
     def _races(self, mine: _Access, other: _Access, writes: bool) -> bool:
-        if other.thread is mine.thread or (other.atomic and mine.atomic) or other.grid_epoch != mine.grid_epoch:
+        if other.thread is mine.thread or other.grid_epoch != mine.grid_epoch:
             return False
+        if not any(access.value is not None for access in (mine, other)):
+            return False  # neither is a plain write: reads of what others change atomically are common, and mean to be
         if writes and mine.value is not None and mine.value == other.value:
             return False
         if other.thread.block != mine.thread.block:
