@@ -20,6 +20,44 @@ def test_import_is_light() -> None:
     assert run(program).strip() == "[]"
 
 
+#: What the first call of a simple loop has no use for.
+_NOT_FOR_A_LOOP = """
+    fractions quadrants.api.pickling quadrants.diagnostics.excerpt quadrants.host.fallback quadrants.host.hostcall
+    quadrants.host.traceback quadrants.infer.numpy_arrays quadrants.infer.rawops quadrants.infer.ufuncs quadrants.ir.interp
+    quadrants.ir.parser quadrants.ir.spec quadrants.ir.text quadrants.lower.vectormath.catalogue quadrants.passes.spmd.select
+""".split()
+
+_FIRST_CALL = """
+import os
+os.environ["QUADRANTS_CACHE"] = "0"
+import sys
+import numpy as np
+import quadrants as qd
+
+@qd.njit
+def saxpy(a, x, y):
+    for i in range(len(x)):
+        y[i] += a * x[i]
+
+saxpy(2.0, np.ones(4), np.ones(4))
+"""
+
+
+def test_a_first_call_loads_little() -> None:
+    program = f"{_FIRST_CALL}\nprint([name for name in {_NOT_FOR_A_LOOP!r} if name in sys.modules])"
+    assert run(program).strip() == "[]"
+
+
+def test_classes_that_a_first_call_defines_are_quick_to_define() -> None:
+    """`dataclasses.dataclass` compiles source text for each class: `quadrants._frozen` has what takes its place."""
+    found = """
+modules = [module for name, module in sys.modules.items() if name.startswith("quadrants")]
+classes = {value for module in modules for value in vars(module).values() if isinstance(value, type)}
+print([cls for cls in classes if "__dataclass_params__" in vars(cls) and cls.__module__.startswith("quadrants")])
+"""
+    assert run(_FIRST_CALL + found).strip() == "[]"
+
+
 @pytest.mark.parametrize("name", qd.__all__)
 def test_every_public_name(name: str) -> None:
     assert getattr(qd, name) is not None
