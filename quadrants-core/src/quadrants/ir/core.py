@@ -68,7 +68,7 @@ class Op:
         cleanup: heap values to release when it raises, outermost first (set by the pass `ownership`).
     """
 
-    __slots__ = ("attrs", "cleanup", "defn", "loc", "operands", "regions", "results")
+    __slots__ = ("attrs", "cleanup", "defn", "loc", "name", "operands", "regions", "results")
 
     def __init__(
         self,
@@ -81,6 +81,7 @@ class Op:
         cleanup: tuple[Value, ...] = (),
     ) -> None:
         self.defn = defn
+        self.name = defn.name  # passes ask for it all the time
         self.operands = operands
         self.results = results
         self.attrs = {} if attrs is None else attrs
@@ -89,11 +90,7 @@ class Op:
         self.cleanup = cleanup
 
     def __repr__(self) -> str:
-        return f"<Op {self.defn.name}>"
-
-    @property
-    def name(self) -> str:
-        return self.defn.name
+        return f"<Op {self.name}>"
 
     @property
     def result(self) -> Value:
