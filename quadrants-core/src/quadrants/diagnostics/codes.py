@@ -162,7 +162,6 @@ RESERVED = frozenset(
         Code.BAD_LENGTH,
         Code.BAD_FORMAT_SPEC,
         Code.UNSUPPORTED_ON_TARGET,
-        Code.RECURSION_ON_TARGET,
         Code.DEVICE_MEMORY,
         Code.CACHE_DAMAGED,
         Code.CACHE_UNCACHEABLE,

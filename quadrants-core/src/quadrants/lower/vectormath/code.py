@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Any
 
-Text = str
+#: A value: here LLVM's name of it; other writers of code have their own (see `softmath`).
+Text = Any
 
 #: Bits of a float -> (LLVM's name, name in intrinsics, bits of the fraction, bias of the exponent).
 _FORMATS = {64: ("double", "f64", 52, 1023), 32: ("float", "f32", 23, 127)}

@@ -1,0 +1,193 @@
+"""Code that is loaded on a device, and its launches.
+
+Takes an artifact, and for a launch the shape and the argument block; records dispatches. A pipeline is made for each
+shape of the block and size of the dynamic buffer, when it is first used. A kernel that may raise has a report behind
+its argument block, which the batch looks at when it has run.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from quadrants.backend.contract import Artifact, LaunchAbi, LaunchShape, Stream
+from quadrants.diagnostics import BackendError, Code
+from quadrants.ir.boxing import box, resolve
+from quadrants.types import TupleType
+from quadrants.types.text import parse_type
+from quadrants_vulkan.driver.library import VulkanError
+from quadrants_vulkan.lower.errors import BLOCK, LEAVES, REPORT_BYTES, SITE, THREAD, leaves_of
+from quadrants_vulkan.lower.kernel import ENTRY, Facts
+from quadrants_vulkan.lower.launch import PUSHED
+from quadrants_vulkan.lower.module import Site
+
+if TYPE_CHECKING:
+    from quadrants_vulkan.device import VulkanDevice
+
+Box = tuple[int, int, int]
+_COMPUTE_STAGE = 0x20
+_CHOSEN = 4  # numbers that a pipeline is made with: the block, and the length of the dynamic buffer
+
+
+class VulkanExecutable:
+    """A kernel on a device."""
+
+    launch_abi = LaunchAbi.COMMAND_BUFFER
+
+    def __init__(self, artifact: Artifact, device: VulkanDevice) -> None:
+        self.artifact = artifact
+        self.device = device
+        self.name = artifact.entries[0]
+        self.facts = Facts.from_json(dict(artifact.metadata)["facts"])
+        self._pipelines: dict[tuple[Box, int], int] = {}
+        self._recorder = device.recorder
+        vk, handle = device.vk, device.logical.handle
+        code = vk.ffi.from_buffer("uint32_t[]", artifact.code)
+        info = vk.new("VkShaderModuleCreateInfo", codeSize=len(artifact.code), pCode=code)
+        self._module = vk.create("vkCreateShaderModule", handle, info)
+        ranges = vk.new("VkPushConstantRange", stageFlags=_COMPUTE_STAGE, size=PUSHED.size)
+        layout = vk.new("VkPipelineLayoutCreateInfo", pushConstantRangeCount=1, pPushConstantRanges=ranges)
+        self._layout = vk.create("vkCreatePipelineLayout", handle, layout)
+        self._pushed = vk.ffi.new("char[]", PUSHED.size)
+        self._pushed_bytes = vk.ffi.buffer(self._pushed)
+
+    def address(self, entry: str) -> int:
+        """The handle of the shader module."""
+        if entry not in self.artifact.entries:
+            raise KeyError(entry)
+        return self._module
+
+    # Pipelines
+
+    def _pipeline(self, block: Box, shared_bytes: int) -> int:
+        """The pipeline for blocks of a shape with so much dynamic memory."""
+        self._check(block, shared_bytes)
+        vk = self.device.vk
+        item = self.facts.dynamic_item
+        chosen = vk.ffi.new("uint32_t[]", [*block, max(1, shared_bytes // item) if item else 1])
+        entries = vk.ffi.new("VkSpecializationMapEntry[]", _CHOSEN)
+        for position in range(_CHOSEN):
+            entries[position].constantID, entries[position].offset, entries[position].size = position, 4 * position, 4
+        special = vk.new(
+            "VkSpecializationInfo", mapEntryCount=_CHOSEN, pMapEntries=entries, dataSize=4 * _CHOSEN, pData=chosen
+        )
+        name = vk.ffi.new("char[]", ENTRY.encode())
+        info = vk.new("VkComputePipelineCreateInfo", layout=self._layout)
+        stage = vk.new(
+            "VkPipelineShaderStageCreateInfo",
+            stage=_COMPUTE_STAGE,
+            module=self._module,
+            pName=name,
+            pSpecializationInfo=special,
+        )
+        info.stage = stage[0]
+        made = vk.ffi.new("VkHandle *")
+        try:
+            vk.call("vkCreateComputePipelines", self.device.logical.handle, 0, 1, info, vk.null, made)
+        except VulkanError as error:
+            raise BackendError(
+                Code.CODEGEN_FAILED, f"the driver of {self.device.name} does not take the kernel {self.name}: {error}"
+            ) from error
+        pipeline = self._pipelines[block, shared_bytes] = int(made[0])
+        return pipeline
+
+    def _check(self, block: Box, shared_bytes: int) -> None:
+        """Refuse what the device does not run."""
+        limits = self.device.limits
+        threads = reduce(lambda a, b: a * b, block)
+        problem = ""
+        for axis, size in zip("xyz", block):
+            if size > limits[f"max_block_{axis}"]:
+                problem = f"a block of {size} threads along {axis}: it has at most {limits[f'max_block_{axis}']}"
+        if threads > limits["max_threads"]:
+            problem = f"a block of {threads} threads: it has at most {limits['max_threads']}"
+        total = self.facts.shared_bytes + shared_bytes
+        if total > limits["shared_bytes"]:
+            problem = f"a block with {total} bytes of shared memory: it has {limits['shared_bytes']}"
+        if problem:
+            raise BackendError(
+                Code.BAD_LAUNCH,
+                f"{self.device.name} cannot launch {self.name} with {problem}",
+                hint="use smaller blocks, and more of them",
+            )
+
+    # Launches
+
+    def launch(self, entry: str, arguments: bytes, shape: LaunchShape, stream: Stream | None = None) -> None:
+        """Record a launch. All streams of a device are one queue."""
+        grid, block, shared_bytes = shape.grid, shape.block, shape.shared_bytes
+        if shape.empty:
+            return
+        recorder = self._recorder
+        with recorder.lock:
+            pipeline = self._pipelines.get((block, shared_bytes)) or self._pipeline(block, shared_bytes)
+            recorder.roll()
+            size, report_address = len(arguments), 0
+            if self.facts.sites:
+                size = (size + 15) & ~15
+                address, pointer = recorder.block(size + REPORT_BYTES)
+                report_address = address + size
+                recorder.vk.ffi.buffer(pointer + size, REPORT_BYTES)[:] = bytes(REPORT_BYTES)
+                recorder.open().reports.append(self._reporter(pointer + size))
+            elif size:
+                address, pointer = recorder.block(size)
+            else:
+                address, pointer = 0, None
+            if arguments:
+                recorder.vk.ffi.memmove(pointer, arguments, len(arguments))
+            self._dispatch(pipeline, address, report_address, grid)
+
+    def _dispatch(self, pipeline: int, address: int, report: int, grid: Box) -> None:
+        most = self.device.limits["max_grid"]
+        for first in _parts(grid, most) if max(grid) > most else (_ORIGIN,):
+            PUSHED.pack_into(self._pushed_bytes, 0, address, report, *grid, *first)
+            groups = grid if max(grid) <= most else tuple(min(most, n - at) for n, at in zip(grid, first))
+            self._recorder.dispatch(pipeline, self._layout, self._pushed, PUSHED.size, groups)  # type: ignore[arg-type]
+
+    def _reporter(self, pointer: Any) -> Any:
+        """What looks at a report when the kernel has run."""
+        ffi, facts, name = self.device.vk.ffi, self.facts, self.name
+        words = ffi.cast("uint32_t *", pointer)
+
+        def report() -> Exception | None:
+            return error_of(facts.sites[words[SITE] - 1], name, words) if words[SITE] else None
+
+        return report
+
+    def close(self) -> None:
+        """Give the pipelines back; nothing may be using them."""
+        vk, handle = self.device.vk, self.device.logical.handle
+        for pipeline in self._pipelines.values():
+            vk.lib.vkDestroyPipeline(handle, pipeline, vk.null)
+        self._pipelines.clear()
+        vk.lib.vkDestroyPipelineLayout(handle, self._layout, vk.null)
+        vk.lib.vkDestroyShaderModule(handle, self._module, vk.null)
+
+
+_ORIGIN: Box = (0, 0, 0)
+
+
+def _parts(grid: Box, most: int) -> list[Box]:
+    """The first blocks of the dispatches that make up a grid."""
+    x, y, z = (range(0, size, most) for size in grid)
+    return [(a, b, c) for c in z for b in y for a in x]
+
+
+def error_of(site: Site, kernel: str, words: Any) -> Exception:
+    """The exception that a report tells of: the kernel's own, with a note on where it was raised."""
+    type = parse_type(site.args)
+    assert isinstance(type, TupleType)
+    count = 2 * len(type.leaves())
+    args = box(type, iter(leaves_of(type, [int(words[LEAVES + i]) for i in range(count)])))
+    block = tuple(int(words[BLOCK + axis]) for axis in range(3))
+    thread = tuple(int(words[THREAD + axis]) for axis in range(3))
+    try:
+        cls = resolve(site.exc)
+    except LookupError:
+        cls = RuntimeError
+    where = f"in block {block}, thread {thread} of the kernel {kernel}"
+    if len(args) == 1 and isinstance(args[0], str):
+        args = (f"{args[0]} ({where})",)
+    error: Exception = cls(*args)
+    error.add_note(f'  File "{site.filename}", line {site.line}, in {site.qualname}: {where}')
+    return error

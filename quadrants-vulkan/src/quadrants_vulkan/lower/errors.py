@@ -1,0 +1,123 @@
+"""Checks and exceptions: a thread that raises writes a report, if it is the first, and is over.
+
+The report is in memory that the host reads when it waits: a word with the number of the site (0: none), the block,
+the thread, and the leaves of the exception's arguments as two words each. A function that may raise gives a truth
+value more, which says whether it did; its callers then leave too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from quadrants.ir.core import Op
+from quadrants.types import Scalar, TupleType, Type
+from quadrants_vulkan.lower import cells, launch
+from quadrants_vulkan.lower.casts import widened
+from quadrants_vulkan.lower.cells import Spot
+from quadrants_vulkan.lower.control import guarded, leave
+from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter, Parts
+from quadrants_vulkan.lower.parts import Part
+from quadrants_vulkan.spirv.assembler import Id
+from quadrants_vulkan.spirv.grammar import Op as Code
+
+#: Words of the report: the site, the block, the thread; then the leaves.
+SITE, BLOCK, THREAD, LEAVES = 0, 1, 4, 8
+#: How many leaves a report has room for; what an exception has more is not told.
+MOST_LEAVES = 12
+REPORT_BYTES = 4 * (LEAVES + 2 * MOST_LEAVES)
+
+Payload = Sequence[tuple[Scalar, Parts]]
+
+
+def check(e: FunctionEmitter, op: Op, holds: Id, exc: str, args: Type, payload: Payload) -> None:
+    """Raise unless the condition holds."""
+
+    def fail() -> None:
+        _raise_here(e, op, exc, args, payload)
+
+    guarded(e, e.test(Code.LOGICAL_NOT, holds), fail)
+
+
+def _raise_here(e: FunctionEmitter, op: Op, exc: str, args: Type, payload: Payload) -> None:
+    number = e.module.site(e.function, op, exc, args) + 1
+    address = launch.pushed_long(e, launch.REPORT)
+    cell = cells.global_cell(e, address, e.word_type, 4)
+    before = cells.compare_exchange(e, cell, e.word(0), e.word(number))
+
+    def write() -> None:
+        from quadrants_vulkan.lower.device import (
+            block_index,
+            thread_index,
+        )  # that module imports the emitters of control flow
+
+        words = [(BLOCK + axis, block_index(e, axis)) for axis in range(3)]
+        words += [(THREAD + axis, thread_index(e, axis)) for axis in range(3)]
+        for position, (type, parts) in enumerate(payload[:MOST_LEAVES]):
+            pair = _bits(e, type, parts)
+            words += [(LEAVES + 2 * position, e.longs.low(pair)), (LEAVES + 2 * position + 1, e.longs.high(pair))]
+        for place, word in words:
+            at = e.longs.add(address, e.longs.const(4 * place))
+            cells.whole_cell(e, Spot(at), Part.WORD).store(e, word)
+
+    guarded(e, e.test(Code.I_EQUAL, before, e.word(0)), write)
+    leave(e, failed=True)
+
+
+def _bits(e: FunctionEmitter, type: Scalar, parts: Parts) -> Id:
+    """The bits of a leaf, as a long."""
+    if type.is_float and type.bits == 64:
+        return e.let(Code.BITCAST, e.type(Part.LONG), parts[0])
+    if type.is_float:
+        return e.longs.join(e.let(Code.BITCAST, e.word_type, parts[0]), e.word(0))
+    if type.is_bool:
+        return e.longs.join(e.select(parts[0], Part.WORD, e.word(1), e.word(0)), e.word(0))
+    return parts[0] if type.bits == 64 else widened(e, type, parts[0])
+
+
+def leaves_of(type: TupleType, words: Sequence[int]) -> list[Any]:
+    """On the host: the leaves of an exception's arguments, from the words of a report."""
+    import numpy as np
+
+    leaves: list[Any] = []
+    for leaf, (low, high) in zip(type.leaves(), zip(words[0::2], words[1::2])):
+        assert isinstance(leaf, Scalar)
+        raw = np.array([low, high], np.uint32)
+        if leaf.is_float:
+            leaves.append(raw.view(np.float64)[0] if leaf.bits == 64 else raw.view(np.float32)[0])
+        elif leaf.is_bool:
+            leaves.append(bool(low))
+        else:
+            long = int(raw.view(np.int64)[0])
+            leaves.append(long if leaf.is_signed else long & ((1 << leaf.bits) - 1))
+    return leaves
+
+
+def _payload(e: FunctionEmitter, op: Op, first: int) -> list[tuple[Scalar, Parts]]:
+    """The operands that are the leaves of an exception's arguments."""
+    payload = []
+    for value in op.operands[first:]:
+        if not isinstance(value.type, Scalar) or value.type.is_complex:
+            e.module.refuse(
+                e.function, op, f"an exception whose message has {value.type}", "put numbers into the message"
+            )
+        assert isinstance(value.type, Scalar)
+        payload.append((value.type, e.get(value)))
+    return payload
+
+
+def _args(op: Op) -> Type:
+    args = op.attrs["args"]
+    assert isinstance(args, Type)
+    return args
+
+
+def _check(e: FunctionEmitter, op: Op) -> None:
+    check(e, op, e.one(op.operands[0]), str(op.attrs["exc"]), _args(op), _payload(e, op, 1))
+
+
+def _raise(e: FunctionEmitter, op: Op) -> None:
+    _raise_here(e, op, str(op.attrs["exc"]), _args(op), _payload(e, op, 0))
+
+
+EMITTERS: dict[str, Emitter] = {"check": _check, "raise": _raise}

@@ -1,0 +1,50 @@
+"""The emitters by op name, and the ops that a Vulkan device does not run, with the reason and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from quadrants_vulkan.lower import (
+    arith,
+    atomics,
+    calls,
+    casts,
+    control,
+    device,
+    errors,
+    floats,
+    integers,
+    memory,
+    subgroup,
+)
+from quadrants_vulkan.lower.emit import Emitter
+
+_FAMILIES = (arith, integers, casts, floats, memory, control, calls, errors, device, atomics, subgroup)
+
+EMITTERS: Mapping[str, Emitter] = MappingProxyType(
+    {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}
+)
+
+_HEAP = ("a device has no heap", "make the array before the launch, or use local.array or shared.array")
+_HANDLE = ("exceptions end a kernel, they are not handled in it", "test the condition instead")
+_EXPANDED = ("it is expanded by `softmath`", "compile through the backend's passes")
+_MAPS = ("it is expanded into loops by the pass expand_maps", "compile through the backend's passes")
+_HOST = ("it calls back into Python", "do that before or after the launch")
+
+#: Op name -> (why it is not lowered, what to do).
+UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "alloc": _HEAP,
+        "retain": _HEAP,
+        "release": _HEAP,
+        "map": _MAPS,
+        "map_into": _MAPS,
+        "try": _HANDLE,
+        "reraise": _HANDLE,
+        "exc.match": _HANDLE,
+        "pycall": _HOST,
+        "poll": _HOST,
+        "grid.barrier": ("Vulkan does not say that all blocks run at once", "end the kernel, and launch another"),
+    }
+)

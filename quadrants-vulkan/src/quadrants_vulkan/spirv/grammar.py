@@ -1,0 +1,252 @@
+"""The numbers of the SPIR-V specification (1.5) that the emitters use: opcodes, capabilities, decorations and so on."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+MAGIC = 0x07230203
+VERSION = 0x00010500
+#: Registered for no generator.
+GENERATOR = 0
+
+
+class Op(IntEnum):
+    """Opcodes."""
+
+    NAME = 5
+    EXTENSION = 10
+    EXT_INST_IMPORT = 11
+    EXT_INST = 12
+    MEMORY_MODEL = 14
+    ENTRY_POINT = 15
+    EXECUTION_MODE = 16
+    CAPABILITY = 17
+    TYPE_VOID = 19
+    TYPE_BOOL = 20
+    TYPE_INT = 21
+    TYPE_FLOAT = 22
+    TYPE_VECTOR = 23
+    TYPE_ARRAY = 28
+    TYPE_STRUCT = 30
+    TYPE_POINTER = 32
+    TYPE_FUNCTION = 33
+    CONSTANT_TRUE = 41
+    CONSTANT_FALSE = 42
+    CONSTANT = 43
+    CONSTANT_COMPOSITE = 44
+    CONSTANT_NULL = 46
+    SPEC_CONSTANT = 50
+    SPEC_CONSTANT_COMPOSITE = 51
+    FUNCTION = 54
+    FUNCTION_PARAMETER = 55
+    FUNCTION_END = 56
+    FUNCTION_CALL = 57
+    VARIABLE = 59
+    LOAD = 61
+    STORE = 62
+    ACCESS_CHAIN = 65
+    DECORATE = 71
+    MEMBER_DECORATE = 72
+    COMPOSITE_CONSTRUCT = 80
+    COMPOSITE_EXTRACT = 81
+    CONVERT_F_TO_U = 109
+    CONVERT_F_TO_S = 110
+    CONVERT_S_TO_F = 111
+    CONVERT_U_TO_F = 112
+    U_CONVERT = 113
+    S_CONVERT = 114
+    F_CONVERT = 115
+    CONVERT_U_TO_PTR = 120
+    BITCAST = 124
+    S_NEGATE = 126
+    F_NEGATE = 127
+    I_ADD = 128
+    F_ADD = 129
+    I_SUB = 130
+    F_SUB = 131
+    I_MUL = 132
+    F_MUL = 133
+    U_DIV = 134
+    S_DIV = 135
+    F_DIV = 136
+    U_MOD = 137
+    S_REM = 138
+    I_ADD_CARRY = 149
+    I_SUB_BORROW = 150
+    U_MUL_EXTENDED = 151
+    LOGICAL_EQUAL = 164
+    LOGICAL_NOT_EQUAL = 165
+    LOGICAL_OR = 166
+    LOGICAL_AND = 167
+    LOGICAL_NOT = 168
+    SELECT = 169
+    I_EQUAL = 170
+    I_NOT_EQUAL = 171
+    U_GREATER_THAN = 172
+    S_GREATER_THAN = 173
+    U_GREATER_THAN_EQUAL = 174
+    S_GREATER_THAN_EQUAL = 175
+    U_LESS_THAN = 176
+    S_LESS_THAN = 177
+    U_LESS_THAN_EQUAL = 178
+    S_LESS_THAN_EQUAL = 179
+    F_ORD_EQUAL = 180
+    F_UNORD_NOT_EQUAL = 183
+    F_ORD_LESS_THAN = 184
+    F_ORD_GREATER_THAN = 186
+    F_ORD_LESS_THAN_EQUAL = 188
+    F_ORD_GREATER_THAN_EQUAL = 190
+    SHIFT_RIGHT_LOGICAL = 194
+    SHIFT_RIGHT_ARITHMETIC = 195
+    SHIFT_LEFT_LOGICAL = 196
+    BITWISE_OR = 197
+    BITWISE_XOR = 198
+    BITWISE_AND = 199
+    NOT = 200
+    BIT_FIELD_S_EXTRACT = 202
+    BIT_REVERSE = 204
+    BIT_COUNT = 205
+    CONTROL_BARRIER = 224
+    MEMORY_BARRIER = 225
+    ATOMIC_LOAD = 227
+    ATOMIC_STORE = 228
+    ATOMIC_EXCHANGE = 229
+    ATOMIC_COMPARE_EXCHANGE = 230
+    ATOMIC_I_ADD = 234
+    ATOMIC_I_SUB = 235
+    ATOMIC_S_MIN = 236
+    ATOMIC_U_MIN = 237
+    ATOMIC_S_MAX = 238
+    ATOMIC_U_MAX = 239
+    ATOMIC_AND = 240
+    ATOMIC_OR = 241
+    ATOMIC_XOR = 242
+    PHI = 245
+    LOOP_MERGE = 246
+    SELECTION_MERGE = 247
+    LABEL = 248
+    BRANCH = 249
+    BRANCH_CONDITIONAL = 250
+    RETURN = 253
+    RETURN_VALUE = 254
+    UNREACHABLE = 255
+    GROUP_NON_UNIFORM_ELECT = 333
+    GROUP_NON_UNIFORM_ALL = 334
+    GROUP_NON_UNIFORM_ANY = 335
+    GROUP_NON_UNIFORM_ALL_EQUAL = 336
+    GROUP_NON_UNIFORM_BROADCAST_FIRST = 338
+    GROUP_NON_UNIFORM_BALLOT = 339
+    GROUP_NON_UNIFORM_BALLOT_BIT_EXTRACT = 341
+    GROUP_NON_UNIFORM_SHUFFLE = 345
+    ATOMIC_F_ADD = 6035
+
+
+class Capability(IntEnum):
+    """Capabilities."""
+
+    SHADER = 1
+    FLOAT_64 = 10
+    INT_64 = 11
+    INT_64_ATOMICS = 12
+    GROUP_NON_UNIFORM = 61
+    GROUP_NON_UNIFORM_VOTE = 62
+    GROUP_NON_UNIFORM_BALLOT = 64
+    GROUP_NON_UNIFORM_SHUFFLE = 65
+    STORAGE_BUFFER_16_BIT_ACCESS = 4433
+    STORAGE_BUFFER_8_BIT_ACCESS = 4448
+    DENORM_PRESERVE = 4464
+    SIGNED_ZERO_INF_NAN_PRESERVE = 4466
+    ROUNDING_MODE_RTE = 4467
+    VULKAN_MEMORY_MODEL = 5345
+    VULKAN_MEMORY_MODEL_DEVICE_SCOPE = 5346
+    PHYSICAL_STORAGE_BUFFER_ADDRESSES = 5347
+    ATOMIC_FLOAT_32_ADD = 6033
+    ATOMIC_FLOAT_64_ADD = 6034
+
+
+class Decoration(IntEnum):
+    """Decorations."""
+
+    SPEC_ID = 1
+    BLOCK = 2
+    ARRAY_STRIDE = 6
+    BUILT_IN = 11
+    OFFSET = 35
+    NO_CONTRACTION = 42
+
+
+class BuiltIn(IntEnum):
+    """Built-in variables."""
+
+    NUM_WORKGROUPS = 24
+    WORKGROUP_SIZE = 25
+    WORKGROUP_ID = 26
+    LOCAL_INVOCATION_ID = 27
+    LOCAL_INVOCATION_INDEX = 29
+    SUBGROUP_SIZE = 36
+    SUBGROUP_LOCAL_INVOCATION_ID = 41
+
+
+class StorageClass(IntEnum):
+    """Where a variable lives."""
+
+    INPUT = 1
+    WORKGROUP = 4
+    FUNCTION = 7
+    PUSH_CONSTANT = 9
+    PHYSICAL_STORAGE_BUFFER = 5349
+
+
+class ExecutionMode(IntEnum):
+    """Modes of an entry point."""
+
+    LOCAL_SIZE = 17
+    DENORM_PRESERVE = 4459
+    SIGNED_ZERO_INF_NAN_PRESERVE = 4461
+    ROUNDING_MODE_RTE = 4462
+
+
+class Scope(IntEnum):
+    """Scopes of barriers, atomics and subgroup operations."""
+
+    DEVICE = 1
+    WORKGROUP = 2
+    SUBGROUP = 3
+
+
+class Semantics(IntEnum):
+    """Memory semantics, to be combined."""
+
+    RELAXED = 0
+    ACQUIRE_RELEASE = 0x8
+    UNIFORM = 0x40
+    WORKGROUP = 0x100
+    AVAILABLE = 0x2000
+    VISIBLE = 0x4000
+
+
+class MemoryAccess(IntEnum):
+    """Operands of loads and stores, to be combined."""
+
+    ALIGNED = 0x2
+    NON_PRIVATE = 0x20
+
+
+class Glsl(IntEnum):
+    """Instructions of the set GLSL.std.450."""
+
+    ROUND_EVEN = 2
+    TRUNC = 3
+    F_ABS = 4
+    FLOOR = 8
+    CEIL = 9
+    SQRT = 31
+    FMA = 50
+    FIND_U_MSB = 75
+    FIND_I_LSB = 73
+
+
+ADDRESSING_PHYSICAL_64 = 5348
+MEMORY_GLSL_450 = 1
+MEMORY_VULKAN = 3
+MODEL_GL_COMPUTE = 5
