@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 from quadrants.backend.arguments import DeviceArray, pack
-from quadrants.backend.contract import Device, LaunchShape
+from quadrants.backend.contract import Artifact, Device, LaunchShape, Target
 from quadrants.ir import Module
 from quadrants.ir.parser import parse_module
 from quadrants.ir.rewrite import clone_module
@@ -55,6 +55,18 @@ def _only_driver(manifest: str | None) -> Iterator[None]:
                 os.environ[name] = value
 
 
+class CheckedBackend(VulkanBackend):
+    """The backend with the validation layer; what it compiles is checked by `spirv-val`."""
+
+    def __init__(self) -> None:
+        super().__init__(validate=True)
+
+    def compile(self, module: Module, target: Target, options: Any = None) -> Artifact:
+        artifact = super().compile(module, target, options)
+        validate(artifact.code)
+        return artifact
+
+
 @dataclass
 class Bench:
     """A device to test on."""
@@ -71,9 +83,7 @@ class Bench:
         prepared = clone_module(module)
         legalise(prepared, profile(target))
         verify(prepared)
-        artifact = self.backend.compile(module, target)
-        validate(artifact.code)
-        return module, self.backend.load(artifact, self.device)
+        return module, self.backend.load(self.backend.compile(module, target), self.device)
 
     def run(
         self, module: Module | str, args: Sequence[Any], grid: Box = ONE, block: Box = ONE, shared_bytes: int = 0
@@ -143,7 +153,7 @@ def bench(name: str) -> Bench | str:
             return f"SwiftShader is not at {SWIFTSHADER} (Debian: apt-get install chromium-common)"
         manifest = str(Path(SWIFTSHADER).with_name("vk_swiftshader_icd.json"))
     with _only_driver(manifest):
-        backend = VulkanBackend(validate=True)
+        backend = CheckedBackend()
         state = backend.availability()
     if not state.ok:
         return f"{state.reason}; {state.fix}"

@@ -21,6 +21,10 @@ _INT64_MIN = -(1 << 63)
 
 def _cast(e: FunctionEmitter, op: Op) -> None:
     source, target = scalar(op.operands[0]), scalar(op.result)
+    if op.operands[0] in e.double_bits:
+        bits = e.one(op.operands[0])
+        e.set_float(op, e.call_helper("double_to_single", e.longs.low(bits), e.longs.high(bits)))
+        return
     e.set(op, *(convert(e, source.part, target.part, part) for part in e.get(op.operands[0])))
 
 

@@ -53,6 +53,7 @@ class FunctionEmitter:
         self.parts: dict[Value, Parts] = {}
         self.places: dict[Value, Place] = {}
         self.constants: dict[Value, object] = {}
+        self.double_bits: set[Value] = set()  # arguments of float64 on a device that has none
         self.local_arrays: dict[int, tuple[Place, int]] = {}
         self.breaks: dict[int, Join] = {}
         self.continues: dict[int, Join] = {}

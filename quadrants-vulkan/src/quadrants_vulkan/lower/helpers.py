@@ -275,6 +275,67 @@ _SINGLE_TO_PAIR = """(%x: f32) -> (u32, u32) {
   return %low, %high
 }"""
 
+# The bits of a float64 to the nearest float32: 31 bits of its fraction, the rest sticky, and its exponent in two steps.
+_DOUBLE_TO_SINGLE = """(%lo: u32, %hi: u32) -> (f32) {
+  %zero = const 0 : u32
+  %c31 = const 31 : u32
+  %c20 = const 20 : u32
+  %c10 = const 10 : u32
+  %c22 = const 22 : u32
+  %c2047 = const 2047 : u32
+  %fraction = const 1048575 : u32
+  %below = const 4194303 : u32
+  %one = const 1073741824 : u32
+  %e0 = shr %hi, %c20
+  %e = and %e0, %c2047
+  %top = and %hi, %fraction
+  %a = shl %top, %c10
+  %b = shr %lo, %c22
+  %ab = or %a, %b
+  %m = or %ab, %one
+  %lost = and %lo, %below
+  %inexact = cmp %lost, %zero {pred="ne"}
+  %sticky = cast %inexact {type=u32}
+  %all = or %m, %sticky
+  %whole = cast %all {type=i32}
+  %f = cast %whole {type=f32}
+  %ei = cast %e {type=i32}
+  %bias = const 1053 : i32
+  %shift = sub %ei, %bias
+  %low = const -240 : i32
+  %high = const 240 : i32
+  %s0 = max %shift, %low
+  %s1 = min %s0, %high
+  %two = const 1 : i32
+  %half = shr %s1, %two
+  %rest = sub %s1, %half
+  %c127 = const 127 : i32
+  %c23 = const 23 : i32
+  %h0 = add %half, %c127
+  %h1 = shl %h0, %c23
+  %h = bitcast %h1 {type=f32}
+  %r0 = add %rest, %c127
+  %r1 = shl %r0, %c23
+  %r = bitcast %r1 {type=f32}
+  %fh = mul %f, %h
+  %y = mul %fh, %r
+  %special = cmp %e, %c2047 {pred="eq"}
+  %parts = or %top, %lo
+  %isinf = cmp %parts, %zero {pred="eq"}
+  %inf = const inf : f32
+  %nan = const nan : f32
+  %which = select %isinf, %inf, %nan
+  %size = select %special, %which, %y
+  %none = cmp %e, %zero {pred="eq"}
+  %nothing = const 0.0 : f32
+  %finite = select %none, %nothing, %size
+  %negative = shr %hi, %c31
+  %minus = cmp %negative, %zero {pred="ne"}
+  %mirrored = neg %finite
+  %result = select %minus, %mirrored, %finite
+  return %result
+}"""
+
 TEXTS: Mapping[str, str] = MappingProxyType(
     {
         "shift_left": _SHIFT_LEFT,
@@ -286,6 +347,7 @@ TEXTS: Mapping[str, str] = MappingProxyType(
         "from_half": _FROM_HALF,
         "pair_to_single": _PAIR_TO_SINGLE,
         "single_to_pair": _SINGLE_TO_PAIR,
+        "double_to_single": _DOUBLE_TO_SINGLE,
     }
 )
 

@@ -13,7 +13,7 @@ from quadrants import diagnostics
 from quadrants._frozen import frozen
 from quadrants.diagnostics import CompileError
 from quadrants.ir import Module
-from quadrants.types import ArrayType, Scalar
+from quadrants.types import F64, ArrayType, Scalar
 from quadrants_vulkan.lower import launch
 from quadrants_vulkan.lower.emit import FunctionEmitter
 from quadrants_vulkan.lower.module import ModuleEmitter, Site, location_of
@@ -84,6 +84,8 @@ def compile_module(module: Module, profile: Profile) -> tuple[bytes, Facts]:
     m = ModuleEmitter(module, profile)
     m.building.append(function.name)
     e = FunctionEmitter(m, function, m.members_of(function))
+    if not profile.has(Feature.FLOAT64):
+        e.double_bits.update(value for value in function.params if value.type == F64)
     launch.unpack(e, function)
     e.region(function.body)
     asm = m.asm

@@ -74,6 +74,8 @@ def _scalar(e: FunctionEmitter, type: Scalar, base: Id, position: int) -> Id:
     if integers.is_long(type):
         return long
     if type.is_float and type.bits == 64:
+        if Part.DOUBLE not in e.module.types:
+            return long  # its bits: all that a device without float64 does with them is to convert them
         return e.let(Code.BITCAST, e.type(Part.DOUBLE), long)
     word = e.longs.low(long)
     if type.is_bool:

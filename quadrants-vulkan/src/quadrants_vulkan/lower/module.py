@@ -16,7 +16,7 @@ from quadrants.diagnostics import CompileError, SourceLocation
 from quadrants.ir import Function, Module, Value
 from quadrants.ir import Op as QirOp
 from quadrants.ir.parser import parse_module
-from quadrants.types import Type
+from quadrants.types import F16, F32, Type
 from quadrants_vulkan.lower import helpers
 from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter
 from quadrants_vulkan.lower.longs import Longs, NativeLongs, PairLongs
@@ -140,6 +140,9 @@ class ModuleEmitter:
         return found
 
     def _check_doubles(self, e: FunctionEmitter, op: QirOp) -> None:
+        """Refuse an op on float64; but a Python float that is an argument may be converted to what the device has."""
+        if op.name == "cast" and op.operands[0] in e.double_bits and op.result.type in (F16, F32):
+            return
         if any(Part.DOUBLE in parts_of(value.type) for value in (*op.operands, *op.results)):
             self.refuse(e.function, op, "float64", "use float32, or a device that has shaderFloat64")
 
