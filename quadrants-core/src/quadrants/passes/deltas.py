@@ -73,13 +73,16 @@ class Deltas:
         return total
 
     def _amount(self, value: Value) -> Interval | None:
-        """The interval of what is added, where it is a constant or a condition as a number."""
+        """The interval of what is added, where it is a constant, one of two, or a condition as a number."""
         op = self.makers.get(value)
         if op is None:
             return None
         if op.name == "const":
             number = op.attrs["value"]
             return Interval(number, number) if isinstance(number, int) else None
+        if op.name == "select":
+            first, second = (self._amount(side) for side in op.operands[1:])
+            return first.hull(second) if first is not None and second is not None else None
         if op.name == "cast" and str(op.operands[0].type) == "bool":
             return Interval(0, 1)
         return None

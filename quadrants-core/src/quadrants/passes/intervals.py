@@ -59,9 +59,15 @@ def range_of_type(type: Type) -> Interval | None:
     return Interval(0, (1 << type.bits) - 1)
 
 
+#: Bytes that a process may address: 2^56 on x86-64, less on Arm64.
+_ADDRESSES = 1 << 57
+
+
 def range_of_dim(array: ArrayType) -> Interval:
-    """The size of an array along an axis: its bytes are counted in 63 bits."""
-    return Interval(0, I64_MAX // array.dtype.itemsize)
+    """The size of an array along an axis: its bytes are counted in 63 bits. If it has no other axis, and no gaps, they are all
+    there, and no process has addresses for more than 2^57."""
+    most = _ADDRESSES if array.ndim == 1 and array.contiguous else I64_MAX
+    return Interval(0, most // array.dtype.itemsize)
 
 
 def _add(op: Op, args: Sequence[Interval]) -> Interval | None:

@@ -1,7 +1,8 @@
 """Lets Ctrl-C interrupt what runs long: puts `poll` at the back edges of loops, about every 2^16 turns.
 
 Takes QIR after all loop transformations; gives the same with polls. A counter runs through every loop that is a `loop`,
-holds other loops, or calls functions with loops; an innermost `for` inside adds its number of turns. An innermost `for`
+holds other loops, or calls functions with loops; an innermost `for` inside adds its number of turns, an innermost `while`
+that counts through a range known before it (`counting`) what that has, up to a limit. An innermost `for`
 that stands alone is cut into strips instead, with a poll between two strips, so that its own body stays as it was and
 can be vectorised. A cold one is not worth that: it looks at its index; and in a nest of cold loops only the innermost that
 count poll, for the sake of small code. Loops that are short by their constants are left alone: they are unrolled; so are
@@ -18,12 +19,14 @@ from quadrants._frozen import record
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.passes.context import PassContext
+from quadrants.passes.counting import Range, range_of
 from quadrants.passes.dwindling import dwindles
 from quadrants.passes.structure import (
     LOOPS,
     SHORT,
     breaks_of,
     constant_turns,
+    definitions,
     falls_through,
     integer_constants,
     new_label,
@@ -34,6 +37,8 @@ STRIP = 1 << 16
 _SHORT = SHORT
 #: A call of a function with loops counts as so many turns.
 _CALL = 64
+#: As how many turns an inner `while` that counts is taken at most.
+_SEARCH = 1 << 10
 _MAX_STEP = 1 << 32
 
 
@@ -48,8 +53,8 @@ def run(function: Function, context: PassContext) -> None:
     silent, looping = context.polling
     if function.name in silent:
         return
-    poller = _Poller(function, looping, integer_constants(function))
-    poller.measure(function.body)
+    poller = _Poller(function, looping, integer_constants(function), definitions(function))
+    poller.measure(function.body, 0)
     poller.start()
 
 
@@ -117,24 +122,26 @@ class _Poller:
     function: Function
     looping: set[str]
     constants: dict[Value, int]
+    makers: dict[Value, Op]
     builder: Builder = field(default_factory=lambda: Builder(Region()))
     real: set[Op] = field(default_factory=set)  # loops that are not short
     counted: set[Op] = field(default_factory=set)  # ops that the counter runs through
+    ranges: dict[Op, Range] = field(default_factory=dict)  # of `while` loops that are weighed like a `for`
     labels: dict[object, bool] = field(default_factory=dict)
     label: int = 0
 
-    def measure(self, region: Region) -> bool:
+    def measure(self, region: Region, depth: int) -> bool:
         """Find the loops, and the ops around them. Gives whether there is anything that takes long in the region."""
         long = False
         for op in region.ops:
             inside = False
             for nested in op.regions:
-                inside |= self.measure(nested)
+                inside |= self.measure(nested, depth + (op.name in LOOPS))
             if op.name == "call" and op.attrs["callee"] in self.looping:
                 inside = True
             if op.name in LOOPS and (inside or self.may_be_long(op)):
                 self.real.add(op)
-                if inside or op.name == "loop":
+                if inside or (op.name == "loop" and not (depth > 0 and self.counts(op))):
                     self.counted.add(op)
                 inside = True
             elif inside and op.regions:
@@ -147,6 +154,13 @@ class _Poller:
         if op.name == "loop":
             return not dwindles(op, self.constants)
         return self.turns(op) > _SHORT
+
+    def counts(self, op: Op) -> bool:
+        """Whether an innermost `while` counts through a range that is known in front of it."""
+        found = range_of(op, self.makers)
+        if found is not None:
+            self.ranges[op] = found
+        return found is not None
 
     def turns(self, op: Op) -> int:
         """How many turns a `for` takes, if its bounds are constants; else very many."""
@@ -177,6 +191,8 @@ class _Poller:
                     self.inside(op, counter, depth)  # it may leave for an outer op that takes the counter
                     self.strip(op)
                 else:
+                    if counter is not None and op in self.ranges:  # it may be left for an op further out
+                        counter = self.weigh_while(self.ranges[op], counter)
                     self.inside(op, counter, depth)
                     out.ops.append(op)
                     if counter is not None and depth > 0:
@@ -199,13 +215,21 @@ class _Poller:
         b = self.builder
         if op.name == "call" and op.attrs["callee"] in self.looping:
             return b.value("add", counter, b.i64(_CALL))
-        if op not in self.real:
+        if op not in self.real or op.name == "loop":
             return counter
         start, stop, step = op.operands[:3]
         by = self.constants.get(step)
         first, last = (stop, start) if by is not None and by < 0 else (start, stop)
         length = last if self.constants.get(first) == 0 else b.value("sub", last, first)
         turns = b.value("min", b.value("max", length, b.i64(0)), b.i64(STRIP))
+        return b.value("add", counter, turns)
+
+    def weigh_while(self, found: Range, counter: Value) -> Value:
+        """Add what a `while` that counts may take. It is often left early: so it counts for a small part of a strip at most."""
+        b = self.builder
+        ends = (found.stop, found.start) if found.up else (found.start, found.stop)
+        length = ends[0] if self.constants.get(ends[1]) == 0 else b.value("sub", *ends)
+        turns = b.value("min", b.value("max", length, b.i64(0)), b.i64(_SEARCH))
         return b.value("add", counter, turns)
 
     def through(self, op: Op, counter: Value, depth: int) -> Value:

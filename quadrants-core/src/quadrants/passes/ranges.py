@@ -41,6 +41,7 @@ class _Kind(enum.Enum):
     NONNEGATIVE = enum.auto()
     ABOVE = enum.auto()  # never below its initial value
     BELOW = enum.auto()  # never above its initial value
+    INDEX = enum.auto()  # never above the last index of the `for`: the place of something that was seen
 
 
 @frozen
@@ -60,6 +61,9 @@ class _Frame:
     arrives: list[bool]
     carried: list[Interval | None] = field(default_factory=list)
     inits: list[Form] = field(default_factory=list)
+    last: Form | None = None  # no index of a `for` is above it
+    given: dict[int, list[Form]] = field(default_factory=dict)  # what the branches of an `if` give, by result
+    below: dict[tuple[int, int], bool] = field(default_factory=dict)  # (result, number in `lasts`) -> never above it
     guesses: set[_Guess] = field(default_factory=set)
     failed: set[_Guess] = field(default_factory=set)
 
@@ -73,6 +77,9 @@ class _Walker:
     edits: list[Edit] = field(default_factory=list)
     stack: list[_Frame] = field(default_factory=list)
     labels: dict[object, _Frame] = field(default_factory=dict)
+    lasts: list[Form] = field(
+        default_factory=list
+    )  # the last indices of the loops around that something is guessed to be below
 
     def region(self, region: Region) -> None:
         for op in region.ops:
@@ -91,6 +98,7 @@ class _Walker:
         """Note what a jump brings to its target."""
         if op.name == "yield":
             self.arrive(self.stack[-1].results, op.operands)
+            self.compare(self.stack[-1], op)
         elif op.name == "break":
             self.arrive(self.labels[op.attrs["label"]].results, op.operands)
         elif op.name == "continue":
@@ -104,12 +112,32 @@ class _Walker:
             before = hulls[index]
             hulls[index] = interval if before is None or interval is None else before.hull(interval)
 
+    def compare(self, frame: _Frame, op: Op) -> None:
+        """Note the values that a branch gives, and which are below the last indices of the loops around."""
+        if frame.op.name != "if":
+            return
+        for place, value in enumerate(op.operands):
+            if value.type == I64:
+                frame.given.setdefault(place, []).append(self.facts.exact(value))
+            for number, last in enumerate(self.lasts if value.type == I64 else ()):
+                key = (place, number)
+                frame.below[key] = frame.below.get(key, True) and self.below(value, last)
+
+    def below(self, value: Value, last: Form) -> bool:
+        """Whether a value, or both that it is selected from, is at most the form."""
+        maker = self.facts.makers.get(value)
+        if maker is not None and maker.name == "select":
+            return all(self.below(side, last) for side in maker.operands[1:])
+        return self.facts.prove(last.minus(self.facts.exact(value)))
+
     def test(self, frame: _Frame, op: Op) -> None:
         """Whether the guesses about carried values hold at a `continue`."""
         for guess in frame.guesses - frame.failed:
             value = op.operands[guess.index]
             if guess.kind is _Kind.NONNEGATIVE:
                 holds = self.facts.nonnegative(value)
+            elif guess.kind is _Kind.INDEX:
+                holds = frame.last is not None and self.below(value, frame.last)
             elif guess.kind is _Kind.ABOVE:
                 holds = self.facts.prove(self.facts.exact(value).minus(frame.inits[guess.index]))
             else:
@@ -153,6 +181,12 @@ class _Walker:
             whole = range_of_type(result.type)
             if whole is not None:
                 self.facts.intervals[result] = whole if interval is None else interval.meet(whole)
+        for place, forms in frame.given.items():
+            if len(forms) == 1:  # the other branch leaves
+                self.facts.forms[op.results[place]] = forms[0]
+        for (place, number), holds in frame.below.items():
+            if holds:
+                self.facts.bound(op.results[place], self.lasts[number], above=True)
         if op.name == "if":
             ends = [region.terminator for region in op.regions]
             leaves = [end is None or end.name != "yield" for end in ends]
@@ -174,7 +208,9 @@ class _Walker:
             frame.results = [None] * len(op.results)
             if head:
                 self.arrive(frame.results, inits)
+            around = len(self.lasts)
             self.scoped(op.regions[0], lambda: self.enter(op, args, inits, frame))
+            del self.lasts[around:]
             if not frame.failed:
                 break
             del self.edits[kept:]
@@ -198,6 +234,8 @@ class _Walker:
                 continue
             if whole.lo < 0 and self.facts.nonnegative(init):
                 found.add(_Guess(index, _Kind.NONNEGATIVE))
+            if arg.type == I64 and op.name == "for":
+                found.add(_Guess(index, _Kind.INDEX))
             if arg.type == I64 and op.name == "loop" and (step is None or step.lo >= 0):
                 found.add(_Guess(index, _Kind.ABOVE))
             if arg.type == I64 and op.name == "loop" and (step is None or step.hi <= 0):
@@ -209,7 +247,7 @@ class _Walker:
         facts = self.facts
         turns = I64_MAX
         if op.name == "for":
-            turns = self.induction(op)
+            turns = self.induction(op, frame)
         for index, (arg, init) in enumerate(zip(args, inits)):
             whole = range_of_type(arg.type)
             if whole is None:
@@ -229,10 +267,17 @@ class _Walker:
             arg = args[guess.index]
             if guess.kind is _Kind.NONNEGATIVE:
                 facts.narrow(arg, Interval(0, facts.range(arg).hi))
+            elif guess.kind is _Kind.INDEX:
+                if frame.last is not None and facts.prove(frame.last.minus(frame.inits[guess.index])):
+                    facts.bound(arg, frame.last, above=True)
+                    if frame.last not in self.lasts:
+                        self.lasts.append(frame.last)
+                else:
+                    frame.failed.add(guess)
             else:
                 facts.bound(arg, frame.inits[guess.index], above=guess.kind is _Kind.BELOW)
 
-    def induction(self, op: Op) -> int:
+    def induction(self, op: Op, frame: _Frame) -> int:
         """The facts about the index of a `for` inside its body. Gives the most turns that it can take."""
         facts = self.facts
         start, stop, step = op.operands[:3]
@@ -249,5 +294,6 @@ class _Walker:
             return I64_MAX
         facts.bound(index, low, above=False)
         facts.bound(index, high, above=True)
+        frame.last = high
         length = facts.span(high.minus(low)).hi + 1
         return max(0, min(length, I64_MAX))
