@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -29,8 +28,8 @@ SCALES = (1.0, 2.0)
         (lambda a: np.sum(a, axes=0), np.ones(3), "Did you mean 'axis'?"),  # type: ignore[call-overload]
         (lambda a: np.full(3, fil_value=a), 1.0, "Did you mean 'fill_value'?"),  # type: ignore[call-overload]
         (lambda s: s.positon, State(1.0, 2.0), "Did you mean 'position'?"),
-        (lambda a: np.random.rand(3) * a, 1.0, "Draw them in Python"),
-        (lambda a: random.random() * a, 1.0, "Draw them in Python"),
+        (lambda a: np.random.multivariate_normal(a, a) * a, 1.0, "Draw them in Python"),
+        (lambda a: np.random.binomial(3, a) * a, 1.0, "Draw them in Python"),
     ],
 )
 def test_hints(function: Callable[[Any], Any], argument: object, hint: str) -> None:

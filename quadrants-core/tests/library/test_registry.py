@@ -6,6 +6,7 @@ import cmath
 import importlib
 import inspect
 import math
+import random
 import re
 import subprocess
 import sys
@@ -21,6 +22,8 @@ HOLDERS = {
     "numpy": np,
     "numpy.linalg": np.linalg,
     "numpy.lib.stride_tricks": np.lib.stride_tricks,
+    "numpy.random": np.random,
+    "random": random,
     "math": math,
     "cmath": cmath,
 }

@@ -8,6 +8,7 @@ and objects found as values of earlier dependencies.
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Iterable, Sequence
@@ -138,10 +139,17 @@ class Roots:
         if isinstance(where, tuple):
             namespace = attributes_of(self.owners[where[1]])
         else:
-            namespace = self.functions[where].__globals__ if isinstance(where, int) else vars(sys.modules[where])
+            namespace = self.functions[where].__globals__ if isinstance(where, int) else vars(_module(where))
         if namespace is None:
             raise LookupError(name)
         return GlobalRef(namespace, name, live)
+
+
+def _module(name: str) -> types.ModuleType:
+    """A module that is loaded, or one of the library, which another process has not loaded yet."""
+    if name not in sys.modules and name.startswith("quadrants.library."):
+        return importlib.import_module(name)
+    return sys.modules[name]
 
 
 def roots_after(refs: Iterable[Ref], first: Iterable[object]) -> Roots:

@@ -87,7 +87,8 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     key = registry.key_of(target) if callable(target) else None  # type: ignore[arg-type]
     implementation = registry.lookup(key) if key is not None else None
     if implementation is not None:
-        return _call_implementation(w, implementation, args, keywords)
+        assert key is not None
+        return _call_implementation(w, key, implementation, args, keywords)
     function = python_function(target)
     if function is not None:
         raw = _raw(function)
@@ -104,10 +105,33 @@ def _is_numpys(target: object) -> bool:
 
 
 def _call_implementation(
-    w: InstructionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords
+    w: InstructionWalk, key: str, function: pytypes.FunctionType, args: Args, keywords: Keywords
 ) -> Abstract:
     """Call the library's function for one of NumPy's or Python's, to which a list means what a tuple means."""
-    return call_python(w, function, tuple(_plain(w, a) for a in args), {k: _plain(w, v) for k, v in keywords.items()})
+    args = tuple(_plain(w, arg) for arg in args)
+    keywords = {name: _plain(w, arg) for name, arg in keywords.items()}
+    try:
+        return call_python(w, function, args, keywords)
+    except CompileError as error:
+        if not w.ref.internal and error.location in (None, w.location()):
+            _in_callers_words(error, key, function, args, keywords)
+        raise
+
+
+def _in_callers_words(
+    error: CompileError, key: str, function: pytypes.FunctionType, args: Args, keywords: Keywords
+) -> None:
+    """An error inside of the library's function, said of NumPy's: with its name, and the types of the arguments."""
+    name = key.replace(":", ".").replace("builtins.", "")
+    own = function.__name__.rstrip("_") + "()"
+    if error.code is Code.BAD_ARGUMENTS and error.message.startswith(own):
+        error.message = name.rpartition(".")[2] + "()" + error.message.removeprefix(own)
+        return
+    error.message = f"{name}(): {error.message}"
+    if error.code is not Code.NOT_CONSTANT:
+        given = [*((f"argument {k}", arg) for k, arg in enumerate(args, 1)), *keywords.items()]
+        error.types = [(what, describe(arg)) for what, arg in given]
+        error.hint = None
 
 
 def _plain(w: InstructionWalk, value: Abstract) -> Abstract:
@@ -126,8 +150,8 @@ def _refuse_call(target: object) -> NoReturn:
     if type(owner).__module__ in ("random", "numpy.random.mtrand", "numpy.random._generator"):
         fail(
             Code.UNSUPPORTED_CALL,
-            f"random numbers are not drawn in compiled code: {getattr(target, '__name__', target)}()",
-            hint="Draw them in Python, and pass the array; or write a generator such as xorshift with np.uint64 numbers.",
+            f"compiled code does not draw these random numbers: {getattr(target, '__name__', target)}()",
+            hint="Draw them in Python, and pass the array; or use np.random.seed and np.random.normal, uniform, randint, ...",
         )
     if isinstance(target, pytypes.MethodType):
         fail(Code.UNSUPPORTED_CALL, f"the bound method {target.__qualname__} cannot be called from compiled code")
@@ -250,7 +274,7 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
             return known(w, owner, args, dict(keywords))
         implementation = registry.lookup(f"ndarray.{name}")
         if implementation is not None:
-            return _call_implementation(w, implementation, (owner, *args), keywords)
+            return _call_implementation(w, f"ndarray.{name}", implementation, (owner, *args), keywords)
     if isinstance(owner, List) or (isinstance(owner, ListDisplay) and name not in lists.READING):
         return lists.method(w, owner, name, args, keywords)
     handler = _METHODS.get((type(owner), name))

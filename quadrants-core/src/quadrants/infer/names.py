@@ -252,7 +252,8 @@ class ScopeWalk(ControlWalk):
             return
         if name in namespace:
             value = namespace[name]
-            internal = self.ref.internal
+            # The library's globals never change; its arrays (the states of random generators) are hidden arguments.
+            internal = self.ref.internal and not isinstance(value, np.ndarray)
             dependency = Dependency(namespace, name, None, value)
             self.push(self.from_python(value, name) if internal else self._dependent(dependency, name))
             return

@@ -7,6 +7,7 @@ Takes a key, "module:qualname" of the callable as its package exposes it ("numpy
 from __future__ import annotations
 
 import importlib
+import sys
 import types
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -116,6 +117,18 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ("numpy:", "contractions", "vecdot matvec vecmat"),
     ("numpy:", "grids", "ix_"),
     ("numpy:", "histograms", "histogram_bin_edges histogram2d"),
+    (
+        "numpy.random:",
+        "randoms",
+        "seed random=random_sample random_sample ranf=random_sample sample=random_sample rand randn standard_normal uniform"
+        " normal lognormal exponential standard_exponential weibull pareto laplace logistic gumbel poisson randint shuffle"
+        " permutation choice",
+    ),
+    (
+        "random:",
+        "pyrandom",
+        "seed random getrandbits randrange randint uniform gauss normalvariate expovariate choice shuffle",
+    ),
     ("math:", "integers", "gcd lcm factorial comb perm isqrt"),
     (
         "math:",
@@ -146,6 +159,10 @@ def _entries() -> dict[str, str]:
 TABLE: Mapping[str, str] = MappingProxyType(_entries())
 
 
+#: Modules of random generators -> the module whose functions are methods of one generator that everybody shares.
+_GENERATORS = {"random": "random", "numpy.random.mtrand": "numpy.random"}
+
+
 def lookup(key: str) -> types.FunctionType | None:
     """The implementation of a key, or None."""
     target = TABLE.get(key)
@@ -159,6 +176,11 @@ def key_of(function: Callable[..., object]) -> str | None:
     """The key of a callable: a function, builtin, ufunc, or method of ndarray (bound or not); None for anything else."""
     if isinstance(function, np.ufunc):
         return f"numpy:{function.__name__}"
+    generator = _GENERATORS.get(type(getattr(function, "__self__", None)).__module__)
+    if generator is not None:
+        name = getattr(function, "__name__", "")
+        shared = getattr(sys.modules[generator], name, None)
+        return f"{generator}:{name}" if shared == function else None
     owner = getattr(function, "__objclass__", None)
     if owner is None and isinstance(function, types.BuiltinMethodType):
         if isinstance(function.__self__, np.ufunc):

@@ -63,6 +63,8 @@ def fill_from_tuple(out, x):
 
 def checked_axis(axis, ndim):
     """The axis counted from the front."""
+    if np.ndim(axis) > 0:
+        raise TypeError("an axis has to be an integer")
     if axis < -ndim or axis >= ndim:
         raise AxisError(axis, ndim)
     return axis + ndim if axis < 0 else axis
