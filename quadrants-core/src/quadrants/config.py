@@ -52,6 +52,14 @@ def parse_count(text: str) -> int:
     return int(word)
 
 
+def parse_amount(text: str) -> int:
+    """A whole number, at least 0."""
+    word = text.strip()
+    if not word.isdecimal() or int(word) >= 1 << 40:
+        raise ValueError("expected a whole number of at least 0")
+    return int(word)
+
+
 def parse_path(text: str) -> str:
     """A folder; `~` is the home folder."""
     if not text.strip():
@@ -120,6 +128,12 @@ class Config(Enum):
     ISA = Setting("ISA", parse_name, "", "instruction set to compile for, such as `x86-64-v3`; default: this machine's")
     NUM_THREADS = Setting(
         "NUM_THREADS", parse_count, None, "threads of a parallel loop; default: the cores this process may use"
+    )
+    PARALLEL_WORK = Setting(
+        "PARALLEL_WORK",
+        parse_amount,
+        20_000,
+        "nanoseconds of work, as estimated, that a loop must have to run on several threads",
     )
     BOUNDS_CHECK = Setting("BOUNDS_CHECK", parse_bool, True, "check array indices on the CPU")
     DEBUG = Setting(

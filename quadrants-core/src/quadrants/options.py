@@ -41,7 +41,8 @@ class Options:
             or "fast" (any algebraic rewrite, no NaN or infinity).
         boundscheck: whether an index is checked.
         nogil: whether the global lock is released while the compiled code runs.
-        parallel: whether independent loops may run in parallel. Accepted; loops run serially at present.
+        parallel: whether loops that are proven independent run on several threads.
+        parallel_work: nanoseconds of work that a loop must have for that.
         debug: exact state at errors, and overflow of integers raises.
         inline: "auto", "always" or "never".
         simd: whether loops compute several elements at once.
@@ -53,6 +54,7 @@ class Options:
     boundscheck: bool = True
     nogil: bool = False
     parallel: bool = False
+    parallel_work: int = 20_000
     debug: bool = False
     inline: str = "auto"
     simd: bool = True

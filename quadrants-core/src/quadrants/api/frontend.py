@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from quadrants.api.compile import Request
 
 
-_RUNS_PYTHON = ("pycall", "poll")  # a poll runs signal handlers
+_RUNS_PYTHON = ("pycall", "poll", "fork")  # a poll runs signal handlers
 
 
 @frozen
@@ -81,12 +81,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         mark("inference")
     target = host_target()
     vector_bits = target.vector_bits if options.simd else 0
-    pass_options = PassOptions(
-        bounds_checks=options.boundscheck,
-        vector_bits=vector_bits,
-        vector_functions=vectormath.NAMES,
-    )
-    decisions = pipeline.run(typed.module, pass_options, mark)
+    decisions = pipeline.run(typed.module, _pass_options(options, vector_bits), mark)
     nogil = options.nogil and not _has_op(typed.module, ("pycall",))  # what calls Python holds the lock
     lower_options = LowerOptions(target.native_f16, holds_gil=not nogil, vector_bits=vector_bits, simd=options.simd)
     lowered = lower_module(typed.module, lower_options)
@@ -109,6 +104,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         cells=_count(id(ref.cell) for ref in watched if isinstance(ref, CellRef)),
         direct=not request.function.__code__.co_kwonlyargcount,
         nogil=nogil,
+        parallel=_has_op(typed.module, ("fork",)),
         recursive=any(f.attrs.get("recursive") for f in typed.module.functions.values()),
         calls_python=_has_op(typed.module, _RUNS_PYTHON),
         pin=_has_op(typed.module, ("pycall",)),
@@ -138,6 +134,16 @@ def _apart(entry: Entry, spec: EntrySpec) -> str:
 
 def _has_op(module: Module, names: tuple[str, ...]) -> bool:
     return any(op.name in names for function in module.functions.values() for op in function.body.walk())
+
+
+def _pass_options(options: Options, vector_bits: int) -> PassOptions:
+    return PassOptions(
+        bounds_checks=options.boundscheck,
+        vector_bits=vector_bits,
+        vector_functions=vectormath.NAMES,
+        parallel=options.parallel,
+        parallel_work=options.parallel_work,
+    )
 
 
 def _infer_options(options: Options) -> InferOptions:

@@ -30,7 +30,7 @@ OPTIONS: dict[str, str] = {
     "nogil": "release the global lock while compiled code runs",
     "nopython": "accepted; there is no other mode",
     "simd": "let loops compute several elements at once in SIMD registers (default: True); False is for comparisons",
-    "parallel": "accepted; loops run serially in this version",
+    "parallel": "run loops that are proven independent on several threads (those over qd.prange() always do)",
 }
 
 
@@ -39,7 +39,11 @@ def parse_options(given: Mapping[str, Any]) -> Options:
     for name in given:
         if name not in OPTIONS:
             raise _unknown(name)
-    options = Options(boundscheck=config.get(config.Config.BOUNDS_CHECK), debug=config.get(config.Config.DEBUG))
+    options = Options(
+        boundscheck=config.get(config.Config.BOUNDS_CHECK),
+        debug=config.get(config.Config.DEBUG),
+        parallel_work=config.get(config.Config.PARALLEL_WORK),
+    )
     changes: dict[str, Any] = {}
     for name, value in given.items():
         if value is not None or name in ("fp", "inline", "error_model"):

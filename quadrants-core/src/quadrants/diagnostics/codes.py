@@ -52,6 +52,7 @@ class Code(Enum):
     UNSUPPORTED_STAR = 126
     UNSUPPORTED_LAMBDA = 127
     UNSUPPORTED_RAISE = 128
+    PARALLEL_EXIT = 129
 
     # QD2xx: types
     TYPE_MISMATCH = 201
@@ -97,6 +98,7 @@ class Code(Enum):
     TOO_LARGE = 311
     NO_FIXPOINT = 313
     BAD_IR = 314
+    CARRIED_DEPENDENCE = 315
 
     # QD4xx: backends and capabilities
     BACKEND_MISSING = 401

@@ -73,6 +73,12 @@ def simple(name: str, least: int, most: int, body: Callable[..., Abstract]) -> B
 # sequences
 
 
+def _prange(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    found = _range(w, args, keywords)
+    assert isinstance(found, Sequence_)
+    return Sequence_(found.kind, found.parts, parallel=True)
+
+
 def _range(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     _no_keywords("range", keywords)
     _arity("range", args, 1, 3)
@@ -490,6 +496,7 @@ _OPERATOR_MODULE: dict[object, Builtin] = {
 BUILTINS: Mapping[object, Builtin] = MappingProxyType(
     {
         builtins.range: _range,
+        "prange": _prange,
         builtins.enumerate: _enumerate,
         builtins.zip: _zip,
         builtins.reversed: simple("reversed", 1, 1, lambda w, x: Sequence_("reversed", (w.unwrap(x),))),

@@ -20,6 +20,9 @@ from quadrants.ir.core import Region
 from quadrants.types import I64, U64, LiteralType, Scalar, TupleType, Type
 from quadrants.types.promotion import integer_range, weak_of
 
+#: The start, stop and step of a loop.
+Bounds = tuple[Value, Value, Value]
+
 
 @frozen
 class Options:

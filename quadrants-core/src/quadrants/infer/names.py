@@ -66,11 +66,17 @@ class Cell(Abstract):
 def _is_users(value: object) -> bool:
     """Whether an attribute of a module is a function or class of a program, which may be another one later."""
     if isinstance(value, type):
-        return (
-            bool(value.__flags__ & 1 << 9) and value.__module__.partition(".")[0] != "numpy"
-        )  # made by a class statement
+        return bool(value.__flags__ & 1 << 9) and _package(value) not in _FIXED  # made by a class statement
     function = getattr(value, "py_func", value)
-    return isinstance(function, pytypes.FunctionType) and (function.__module__ or "").partition(".")[0] != "numpy"
+    return isinstance(function, pytypes.FunctionType) and _package(function) not in _FIXED
+
+
+#: Packages whose functions and classes stay what they are. (Quadrants loads its own when they are first named.)
+_FIXED = ("numpy", "quadrants")
+
+
+def _package(value: type | pytypes.FunctionType) -> str:
+    return (value.__module__ or "").partition(".")[0]
 
 
 class ScopeWalk(ControlWalk):
@@ -121,7 +127,7 @@ class ScopeWalk(ControlWalk):
                 f"the global {name} is a {type(value).__name__}, which compiled code cannot use",
                 hint="Use a tuple or a NumPy array, or pass it as an argument.",
             )
-        return Const(getattr(value, "__quadrants_alias__", value))  # `qd.float32` is NumPy's, `qd.prange` is `range`
+        return Const(getattr(value, "__quadrants_alias__", value))  # `qd.float32` is NumPy's
 
     def _dependent(self, dependency: Dependency, name: str) -> Abstract:
         """The value of a global or a cell of the program."""

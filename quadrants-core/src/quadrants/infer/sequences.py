@@ -369,7 +369,8 @@ def _body(w: ControlWalk, node: nodes.For, value: Abstract) -> None:
 
 def _range_loop(w: ControlWalk, node: nodes.For, value: Sequence_) -> None:
     bounds = tuple(w.integer(part, "a bound of range()") for part in value.parts)
-    w.counted_loop(node, 0, bounds, lambda i: _body(w, node, Num(PYINT, i)))  # type: ignore[arg-type]
+    body = lambda i: _body(w, node, Num(PYINT, i))  # noqa: E731
+    w.counted_loop(node, 0, bounds, body, parallel=value.parallel)  # type: ignore[arg-type]
 
 
 def _index_nest(

@@ -290,11 +290,12 @@ class SequenceType(Type):
 @frozen(eq=False)
 class Sequence_(Abstract):
     """A range (start, stop, step), enumerate (iterable, start), zip (iterables), reversed (iterable), ndindex (dims), or flat,
-    ndenumerate, nditer (array).
+    ndenumerate, nditer (array). `parallel`: a loop over it may run in any order.
     """
 
     kind: str
     parts: tuple[Abstract, ...]
+    parallel: bool = False
 
     @property
     def type(self) -> Type:

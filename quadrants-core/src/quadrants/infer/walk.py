@@ -14,7 +14,7 @@ from quadrants._frozen import frozen, record
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
-from quadrants.infer.emitter import Emitter, Options, fail
+from quadrants.infer.emitter import Bounds, Emitter, Options, fail
 from quadrants.infer.headers import Solution, assumption
 from quadrants.infer.merge import convert, generalise, join_types
 from quadrants.infer.slots import (
@@ -343,7 +343,7 @@ class ControlWalk(Emitter):
         self.env = None
 
     def counted_loop(
-        self, node: nodes.For, level: int, bounds: tuple[Value, Value, Value], body: Callable[[Value], None]
+        self, node: nodes.For, level: int, bounds: Bounds, body: Callable[[Value], None], parallel: bool = False
     ) -> None:
         """A `for` over range(*bounds). `body` gets the induction variable, and runs and ends with the iterator on the stack."""
         base = self.live_env
@@ -359,8 +359,8 @@ class ControlWalk(Emitter):
             self._close(end, "continue", list(types.items()), {"label": label})
         self.b.loc = loc
         results = [Value(leaf, name) for name, t in types.items() for leaf in t.leaves()]
-        op = Op(OPS["for"], [*bounds, *inits], results, {"label": label}, [region], loc)
-        self.b.region.ops.append(op)
+        attrs: dict[str, object] = {"label": label, **({"parallel": True} if parallel else {})}
+        self.b.region.ops.append(Op(OPS["for"], [*bounds, *inits], results, attrs, [region], loc))
         after = base.copy()
         for name in node.assigned:
             after.locals.pop(name, None)

@@ -259,6 +259,17 @@ def _call(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tupl
         raise
 
 
+def _fork(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple[Any, ...]:
+    """The chunks in the order of the loop, which is one of those that are allowed."""
+    callee = machine.module.functions[op.attrs["callee"]]  # type: ignore[index]
+    turns, grain, _, *shared = values
+    if grain < 1:
+        raise Undefined(f"a fork with the grain {grain}")
+    for lo in range(0, turns, grain):
+        machine.call(callee, (lo, min(lo + grain, turns), *shared))
+    return ()
+
+
 def _pycall(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple[Any, ...]:
     args, result = op.attrs["args"], op.attrs["result"]
     assert isinstance(args, TupleType) and isinstance(result, Type)
@@ -367,6 +378,7 @@ _CONTROL: dict[str, Callable[[_Machine, Op, _Env], _Exit | None]] = {
 
 _SPECIAL: dict[str, Callable[[_Machine, Op, tuple[Any, ...], _Env], tuple[Any, ...]]] = {
     "call": _call,
+    "fork": _fork,
     "pycall": _pycall,
     "map": _map,
     "map_into": _map_into,

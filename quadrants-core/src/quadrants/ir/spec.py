@@ -24,7 +24,7 @@ from quadrants.ir.opdef import Attr, AttrKind, Effect
 from quadrants.ir.ops import OPS
 from quadrants.ir.ops.rules import is_machine
 from quadrants.ir.text import op_line, plain_number
-from quadrants.types import RefType, Type
+from quadrants.types import I64, RefType, Type
 
 #: What a function may say about itself.
 FUNCTION_ATTRS: dict[str, tuple[object, ...]] = {
@@ -46,6 +46,7 @@ _LEAVING = (
     "continue",
     "return",
     "call",
+    "fork",
     "loop",
     "for",
     "map",
@@ -296,6 +297,18 @@ class _Verifier:
             return f"{callee.name} returns ({_join(callee.result_types)})"
         return None
 
+    def fork(self, op: Op) -> str | None:
+        if self.module is None:
+            return None
+        callee = self.module.functions.get(op.attrs["callee"])  # type: ignore[call-overload]
+        if callee is None:
+            return f"the module has no function {op.attrs['callee']!r}"
+        expected = tuple(param.type for param in callee.params)
+        found = (I64, I64, *(value.type for value in op.operands[3:]))
+        if found != expected:
+            return f"{callee.name} takes ({_join(expected)}), not ({_join(found)})"
+        return "the chunks of a parallel region give nothing" if callee.result_types else None
+
 
 _RULES = {
     "break": _Verifier.jump,
@@ -303,6 +316,7 @@ _RULES = {
     "yield": _Verifier.yields,
     "return": _Verifier.returns,
     "call": _Verifier.call,
+    "fork": _Verifier.fork,
 }
 
 

@@ -33,7 +33,7 @@ IMPLIED = {
 }
 
 #: Ops that may leave an error of Python's behind, under the class number PYTHON_ERROR.
-_PYTHON = frozenset({"poll", "pycall"})
+_PYTHON = frozenset({"poll", "pycall", "fork"})
 
 
 @record(eq=False)
@@ -106,6 +106,8 @@ class _Scan:
             if escapes and not op.attrs.get("nothrow"):
                 self.callers.setdefault(callee, set()).add(function)
             return
+        if name == "fork":
+            self.called.add(str(op.attrs["callee"]))
         if not op.defn.raises(op):
             return
         if escapes:

@@ -57,6 +57,7 @@ class ModuleContext:
     helpers: dict[str, str] = field(default_factory=dict)  # symbol -> text
     nodes: Nodes = field(default_factory=Nodes)
     _has_loops: bool | None = None
+    _parallel: bool | None = None
 
     def width(self, type: Type) -> int:
         """How many components a value of the type has."""
@@ -74,7 +75,10 @@ class ModuleContext:
 
     def runtime(self, name: str) -> str:
         """Use a function of the runtime that all modules share; the operand that names it."""
-        return self.external(name, runtime.DECLARATIONS[name])
+        declaration = runtime.DECLARATIONS[name]
+        if name in runtime.SHARED and self.is_parallel():
+            return self.external(f"{name}_shared", declaration.replace(f"@{name}(", f"@{name}_shared("))
+        return self.external(name, declaration)
 
     def helper(self, name: str) -> str:
         """Use a small function that the module gets for itself; the operand that names it."""
@@ -87,6 +91,13 @@ class ModuleContext:
             ops = (op for function in self.module.functions.values() for op in function.body.walk())
             self._has_loops = any(op.name in LOOPS for op in ops)
         return self._has_loops
+
+    def is_parallel(self) -> bool:
+        """Whether the module has parallel regions: then several threads may run any of its functions."""
+        if self._parallel is None:
+            ops = (op for function in self.module.functions.values() for op in function.body.walk())
+            self._parallel = any(op.name == "fork" for op in ops)
+        return self._parallel
 
     def vector_variants(self, symbol: str, name: str, bits: int, arity: int) -> str:
         """What a call of a scalar function says of the vector functions that may take its place in a loop; "" for nothing."""

@@ -15,6 +15,7 @@ from quadrants.lower.abi import (
     CTX_STACK_LOWEST,
     PAYLOAD_WORDS,
     PYTHON_ERROR,
+    STOPPED,
     SiteKind,
     components,
 )
@@ -75,13 +76,14 @@ def throw(e: FunctionEmitter, op: Op | None, exc: str, args: Type, payload: Sequ
     e.leave(_record(e, site, number, words), op.cleanup if op else ())
 
 
-def _record(e: FunctionEmitter, site: int, number: int, words: list[Text]) -> Text:
+def _record(e: FunctionEmitter, site: int, number: int | Text, words: list[Text]) -> Text:
     """Fill a record of the context; the exception value."""
     width = next(width for width in RAISE_WIDTHS if width >= len(words))
     padded = (*words, *("poison",) * (width - len(words)))
     given = "".join(f", i64 {word}" for word in padded)
     helper = e.module.runtime(f"qd_raise{width}")
-    return e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {number | len(words) << WORDS_SHIFT}{given})")
+    what = number if isinstance(number, str) else number | len(words) << WORDS_SHIFT
+    return e.let(f"call i32 {helper}(ptr %ctx, i32 {site}, i32 {what}{given})")
 
 
 def raise_in(e: FunctionEmitter, label: str, op: Op | None, exc: str, args: Type, payload: Sequence[Word] = ()) -> None:
@@ -90,10 +92,14 @@ def raise_in(e: FunctionEmitter, label: str, op: Op | None, exc: str, args: Type
         throw(e, op, exc, args, payload)
 
 
-def raise_python_error_in(e: FunctionEmitter, label: str, op: Op | None, site: int) -> None:
-    """Write the cold block `label`: an error is set in the interpreter."""
+def raise_python_error_in(e: FunctionEmitter, label: str, op: Op | None, site: int, status: Text = "") -> None:
+    """Write the cold block `label`: an error is set in the interpreter (status 2 of a poll: a worker has to stop)."""
     with e.cold_block(label):
-        e.leave(_record(e, site, PYTHON_ERROR, []), op.cleanup if op else ())
+        number: int | Text = PYTHON_ERROR
+        if status and e.module.is_parallel():
+            told = e.let(f"icmp eq i32 {status}, 2")
+            number = e.let(f"select i1 {told}, i32 {STOPPED}, i32 {PYTHON_ERROR}")
+        e.leave(_record(e, site, number, []), op.cleanup if op else ())
 
 
 def _check(e: FunctionEmitter, op: Op) -> None:
@@ -121,14 +127,14 @@ def _reraise(e: FunctionEmitter, op: Op) -> None:
 def _poll(e: FunctionEmitter, op: Op | None) -> None:
     """Ask the interpreter whether a signal came."""
     site = e.module.site(SiteKind.HOST, e.function, op)
-    if e.module.options.holds_gil:
+    if e.module.options.holds_gil and not e.module.is_parallel():
         check = e.module.external("PyErr_CheckSignals", "declare i32 @PyErr_CheckSignals() cold nounwind")
         status = e.let(f"call i32 {check}()")
     else:
         check = e.module.external("qd_poll", "declare i32 @qd_poll(ptr) cold nounwind")
         status = e.let(f"call i32 {check}(ptr %ctx)")
     quiet = e.let(f"icmp eq i32 {status}, 0")
-    raise_python_error_in(e, e.branch(quiet, "interrupt"), op, site)
+    raise_python_error_in(e, e.branch(quiet, "interrupt"), op, site, status)
 
 
 def _match(e: FunctionEmitter, op: Op) -> None:

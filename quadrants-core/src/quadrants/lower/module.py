@@ -63,7 +63,13 @@ def _names(function: Function, context: ModuleContext) -> list[Parts]:
 def _calls(module: Module) -> Counter[str]:
     """How often each function is called in the text of the module."""
     ops = (op for function in module.functions.values() for op in function.body.walk())
-    return Counter(str(op.attrs["callee"]) for op in ops if op.name == "call")
+    found: Counter[str] = Counter()
+    for op in ops:
+        if op.name in ("call", "fork"):
+            found[str(op.attrs["callee"])] += (
+                1 if op.name == "call" else 2
+            )  # from here, and from the function of a chunk
+    return found
 
 
 def _inline(function: Function, calls: int | None = None) -> str:

@@ -26,6 +26,12 @@ def _raise_params(words: int) -> str:
     return ", ".join(("ptr captures(none)", "i32", "i32", *("i64",) * words))
 
 
+#: Those that count references and blocks: with `_shared` behind their name they count atomically, for code that several
+#: threads run.
+SHARED = frozenset(
+    {"qd_alloc", "qd_alloc_zero", "qd_retain", "qd_release", "qd_list_new", "qd_list_resize", "qd_list_release"}
+)
+
 #: External symbol -> its declaration in a module that uses it. The attributes hold of the definitions below.
 DECLARATIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -65,10 +71,16 @@ def definitions() -> str:
         (
             _alloc("qd_alloc", "call noalias ptr @malloc(i64 %size)"),
             _alloc("qd_alloc_zero_pages", "call noalias ptr @calloc(i64 1, i64 %size)"),
-            _ALLOC_ZERO,
-            _RETAIN,
-            _RELEASE,
-            _LISTS,
+            _alloc_zero(""),
+            *_references(""),
+            _lists(""),
+            _list_release(""),
+            _alloc("qd_alloc_shared", "call noalias ptr @malloc(i64 %size)", shared=True),
+            _alloc("qd_alloc_zero_pages_shared", "call noalias ptr @calloc(i64 1, i64 %size)", shared=True),
+            _alloc_zero("_shared"),
+            *_references("_shared"),
+            _lists("_shared"),
+            _list_release("_shared"),
             *(_raise(words) for words in RAISE_WIDTHS),
             _TRACEBACK,
             _SWALLOW,
@@ -76,15 +88,17 @@ def definitions() -> str:
     )
 
 
-def _count(delta: int) -> str:
+def _count(delta: int, shared: bool) -> str:
     """Code that adds to the number of live blocks."""
+    if shared:
+        return f"  %live = atomicrmw add ptr @{abi.LIVE_BLOCKS}, i64 {delta} monotonic"
     return f"""\
   %live = load i64, ptr @{abi.LIVE_BLOCKS}
   %live1 = add i64 %live, {delta}
   store i64 %live1, ptr @{abi.LIVE_BLOCKS}"""
 
 
-def _alloc(symbol: str, allocate: str) -> str:
+def _alloc(symbol: str, allocate: str, shared: bool = False) -> str:
     return f"""
 define noalias align {abi.BLOCK_ALIGN} ptr @{symbol}(i64 %nbytes) nounwind {{
   %big = icmp ugt i64 %nbytes, {_MOST_BYTES}
@@ -102,7 +116,7 @@ fill:
   store i64 %nbytes, ptr %nbytes.at
   %raw.at = getelementptr i8, ptr %block, i64 {abi.BLOCK_RAW}
   store ptr %raw, ptr %raw.at
-{_count(1)}
+{_count(1, shared)}
   ret ptr %block
 none:
   ret ptr null
@@ -110,13 +124,14 @@ none:
 """
 
 
-#: Small blocks are cleared by hand: `calloc` is slow where the system's allocator would have a block of the size at hand.
-_ALLOC_ZERO = f"""
-define noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero(i64 %nbytes) nounwind {{
+def _alloc_zero(suffix: str) -> str:
+    """Small blocks are cleared by hand: `calloc` is slow where the system's allocator would have a block of the size at hand."""
+    return f"""
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero{suffix}(i64 %nbytes) nounwind {{
   %small = icmp ult i64 %nbytes, {_SMALL_BYTES}
   br i1 %small, label %clear, label %pages
 clear:
-  %block = call ptr @qd_alloc(i64 %nbytes)
+  %block = call ptr @qd_alloc{suffix}(i64 %nbytes)
   %failed = icmp eq ptr %block, null
   br i1 %failed, label %none, label %write
 write:
@@ -124,7 +139,7 @@ write:
   call void @llvm.memset.p0.i64(ptr align {abi.BLOCK_ALIGN} %data, i8 0, i64 %nbytes, i1 false)
   ret ptr %block
 pages:
-  %large = call ptr @qd_alloc_zero_pages(i64 %nbytes)
+  %large = call ptr @qd_alloc_zero_pages{suffix}(i64 %nbytes)
   ret ptr %large
 none:
   ret ptr null
@@ -143,7 +158,6 @@ define void @{symbol}(ptr captures(none) %owner) nounwind {{
   %foreign = or i1 %null, %tagged
   br i1 %foreign, label %done, label %ours
 ours:
-  %old = load i64, ptr %owner
 {body}
 done:
   ret void
@@ -151,38 +165,43 @@ done:
 """
 
 
-_RETAIN = _owned(
-    "qd_retain",
-    """\
-  %new = add i64 %old, 1
-  store i64 %new, ptr %owner
-  br label %done""",
-)
-
-_RELEASE = _owned(
-    "qd_release",
-    f"""\
-  %new = sub i64 %old, 1
-  store i64 %new, ptr %owner
+def _references(suffix: str) -> tuple[str, str]:
+    """To retain and to release."""
+    return _owned(f"qd_retain{suffix}", _adding(1, suffix) + "  br label %done"), _owned(
+        f"qd_release{suffix}",
+        f"""\
+{_adding(-1, suffix)}\
   %last = icmp eq i64 %old, 1
   br i1 %last, label %free, label %done
 free:
   %raw.at = getelementptr i8, ptr %owner, i64 {abi.BLOCK_RAW}
   %raw = load ptr, ptr %raw.at
-{_count(-1)}
+{_count(-1, bool(suffix))}
   call void @free(ptr %raw)
   br label %done""",
-)
+    )
 
 
-#: Growth is by half, so that appending takes constant time on average.
-_LISTS = f"""
-define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new() nounwind {{
-  %list = call ptr @qd_alloc_zero(i64 {abi.LIST_BYTES})
+def _adding(delta: int, suffix: str, name: str = "owner") -> str:
+    """Code that adds to the references; `%old` is how many there were."""
+    if suffix:
+        return f"  %old = atomicrmw add ptr %{name}, i64 {delta} acq_rel\n"
+    return f"""\
+  %old = load i64, ptr %{name}
+  %new = add i64 %old, {delta}
+  store i64 %new, ptr %{name}
+"""
+
+
+def _lists(suffix: str) -> str:
+    """Lists. Growth is by half, so that appending takes constant time on average."""
+    return f"""
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new{suffix}() nounwind {{
+  %list = call ptr @qd_alloc_zero{suffix}(i64 {abi.LIST_BYTES})
   ret ptr %list
 }}
 
-define i1 @qd_list_resize(ptr captures(none) %list, i64 %size, i64 %itemsize) nounwind {{
+define i1 @qd_list_resize{suffix}(ptr captures(none) %list, i64 %size, i64 %itemsize) nounwind {{
   %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
   %size.at = getelementptr i8, ptr %list, i64 {abi.LIST_SIZE}
   %cells = load ptr, ptr %cells.at
@@ -206,7 +225,7 @@ grow:
   %more = add i64 %capacity, %half
   %floor = call i64 @llvm.umax.i64(i64 %more, i64 64)
   %wanted = call i64 @llvm.umax.i64(i64 %floor, i64 %needed)
-  %new = call ptr @qd_alloc(i64 %wanted)
+  %new = call ptr @qd_alloc{suffix}(i64 %wanted)
   %failed = icmp eq ptr %new, null
   br i1 %failed, label %fail, label %move
 move:
@@ -217,7 +236,7 @@ copy:
   %from = getelementptr i8, ptr %cells, i64 {abi.BLOCK_HEADER}
   %to = getelementptr i8, ptr %new, i64 {abi.BLOCK_HEADER}
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %used, i1 false)
-  call void @qd_release(ptr %cells)
+  call void @qd_release{suffix}(ptr %cells)
   br label %replace
 replace:
   store ptr %new, ptr %cells.at
@@ -228,24 +247,25 @@ done:
 fail:
   ret i1 false
 }}
+"""
 
-define void @qd_list_release(ptr captures(none) %list) nounwind {{
+
+def _list_release(suffix: str) -> str:
+    return f"""
+define void @qd_list_release{suffix}(ptr captures(none) %list) nounwind {{
   %null = icmp eq ptr %list, null
   br i1 %null, label %done, label %count
 count:
-  %old = load i64, ptr %list
+{_adding(-1, suffix, "list")}\
   %last = icmp eq i64 %old, 1
-  br i1 %last, label %free, label %less
+  br i1 %last, label %free, label %done
 free:
+  store i64 1, ptr %list
   %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
   %cells = load ptr, ptr %cells.at
-  call void @qd_release(ptr %cells)
-  call void @qd_release(ptr %list)
+  call void @qd_release{suffix}(ptr %cells)
+  call void @qd_release{suffix}(ptr %list)
   ret void
-less:
-  %new = sub i64 %old, 1
-  store i64 %new, ptr %list
-  br label %done
 done:
   ret void
 }}

@@ -17,12 +17,27 @@ from quadrants.lower import (
     lanes,
     lists,
     memory,
+    parallel,
     strings,
     variables,
 )
 from quadrants.lower.emit import Emitter
 
-_FAMILIES = (arith, cast, elementary, memory, lanes, errors, control, calls, variables, atomics, strings, lists)
+_FAMILIES = (
+    arith,
+    cast,
+    elementary,
+    memory,
+    lanes,
+    errors,
+    control,
+    calls,
+    parallel,
+    variables,
+    atomics,
+    strings,
+    lists,
+)
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(
     {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}

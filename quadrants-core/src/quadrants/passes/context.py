@@ -18,6 +18,8 @@ class PassOptions:
         bounds_checks: whether indices are checked; without, an index out of range is undefined.
         version_loops: whether loops may be doubled, one version without checks behind a guard.
         polls: whether running code looks for Ctrl-C.
+        parallel: whether loops that are proven independent run on several threads; those that are declared so always may.
+        parallel_work: nanoseconds of work, as estimated, below which a loop stays in its thread.
         verify: whether the module is verified after every pass.
         vector_bits: the size of the target's largest vector registers; 0: no loop is put into lanes.
         vector_functions: the elementary functions that lowering has for lanes, by name and bits.
@@ -26,6 +28,8 @@ class PassOptions:
     bounds_checks: bool = True
     version_loops: bool = True
     polls: bool = True
+    parallel: bool = False
+    parallel_work: int = 20_000
     verify: bool = False
     vector_bits: int = 0
     vector_functions: frozenset[tuple[str, int]] = frozenset()
@@ -39,6 +43,8 @@ class PassContext:
     options: PassOptions
     decisions: list[Decision] = field(default_factory=list)
     changed: set[str] = field(default_factory=set)  # functions that a pass left something to simplify in
+    outlined: set[str] = field(default_factory=set)  # functions that `parallelise` made of loops
+    silent: set[str] | None = None  # see `parallelise`: the functions that must not raise
     polling: tuple[set[str], set[str]] | None = None  # see `polls`: the functions that must not raise; those that loop
 
     def note(

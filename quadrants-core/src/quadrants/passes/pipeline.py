@@ -19,6 +19,7 @@ from quadrants.passes import (
     interchange,
     lanes,
     ownership,
+    parallelise,
     polls,
     reductions,
     simplify,
@@ -38,6 +39,7 @@ PASSES: tuple[FunctionPass, ...] = (
     hoist_checks.run,
     simplify.again,
     version_loops.run,
+    parallelise.run,
     split_borders.run,
     simplify.again,
     interchange.run,
@@ -85,7 +87,7 @@ def run(
     """Run every pass over every function of the module. `mark` is told the name of each pass when it ends."""
     context = PassContext(module, options or PassOptions())
     for apply in PASSES:
-        for function in module.functions.values():
+        for function in list(module.functions.values()):  # some add functions
             apply(function, context)
         if mark is not None:
             mark(apply.__module__.rpartition(".")[2])

@@ -22,6 +22,7 @@ from quadrants.passes.context import PassContext
 from quadrants.passes.counting import Range, range_of
 from quadrants.passes.dwindling import dwindles
 from quadrants.passes.structure import (
+    CALLS,
     LOOPS,
     SHORT,
     breaks_of,
@@ -61,7 +62,7 @@ def run(function: Function, context: PassContext) -> None:
 def _look_at(module: Module) -> tuple[set[str], set[str]]:
     """The functions that must not raise, and those that loop. Calls of long functions are let raise."""
     calls = {
-        name: [op for op in function.body.walk() if op.name == "call"] for name, function in module.functions.items()
+        name: [op for op in function.body.walk() if op.name in CALLS] for name, function in module.functions.items()
     }
     callers: dict[str, set[str]] = {}
     for name, ops in calls.items():
@@ -72,7 +73,7 @@ def _look_at(module: Module) -> tuple[set[str], set[str]]:
         callers, (name for name, function in module.functions.items() if _nests(function.body, looping))
     )
     for op in (op for ops in calls.values() for op in ops):
-        if op.attr("nothrow") and op.attrs["callee"] in long:
+        if op.attrs.get("nothrow") and op.attrs["callee"] in long:
             del op.attrs["nothrow"]
     return _silent(calls), looping
 
@@ -98,7 +99,7 @@ def _nests(region: Region, looping: set[str], inside: bool = False) -> bool:
     """Whether a loop holds another, or a call of a function with loops."""
     for op in region.ops:
         loop = op.name in LOOPS
-        if inside and (loop or (op.name == "call" and op.attrs["callee"] in looping)):
+        if inside and (loop or (op.name in CALLS and op.attrs["callee"] in looping)):
             return True
         if any(_nests(nested, looping, inside or loop) for nested in op.regions):
             return True
@@ -108,7 +109,7 @@ def _nests(region: Region, looping: set[str], inside: bool = False) -> bool:
 def _silent(calls: dict[str, list[Op]]) -> set[str]:
     """The functions that must not raise: called as `nothrow`, and what those call."""
     found: set[str] = set()
-    work = [str(op.attrs["callee"]) for ops in calls.values() for op in ops if op.attr("nothrow")]
+    work = [str(op.attrs["callee"]) for ops in calls.values() for op in ops if op.attrs.get("nothrow")]
     while work:
         name = work.pop()
         if name not in found:
@@ -137,7 +138,7 @@ class _Poller:
             inside = False
             for nested in op.regions:
                 inside |= self.measure(nested, depth + (op.name in LOOPS))
-            if op.name == "call" and op.attrs["callee"] in self.looping:
+            if op.name in CALLS and op.attrs["callee"] in self.looping:
                 inside = True
             if op.name in LOOPS and (inside or self.may_be_long(op)):
                 self.real.add(op)
@@ -213,7 +214,7 @@ class _Poller:
     def weigh(self, op: Op, counter: Value) -> Value:
         """Add what an op inside a loop counts for."""
         b = self.builder
-        if op.name == "call" and op.attrs["callee"] in self.looping:
+        if op.name in CALLS and op.attrs["callee"] in self.looping:
             return b.value("add", counter, b.i64(_CALL))
         if op not in self.real or op.name == "loop":
             return counter

@@ -12,7 +12,7 @@ from __future__ import annotations
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Value
 from quadrants.passes.context import PassContext
-from quadrants.passes.structure import integer_constants
+from quadrants.passes.structure import CALLS, integer_constants
 from quadrants.types import ArrayType
 
 PASS = "stack_arrays"
@@ -60,7 +60,7 @@ def stays(array: Value, readers: dict[Value, list[Op]]) -> bool:
         if op.name == "view":
             if not stays(op.result, readers):
                 return False
-        elif op.name == "call":
+        elif op.name in CALLS:
             if any(result.type.heap for result in op.results):
                 return False
         elif op.name not in _HARMLESS:

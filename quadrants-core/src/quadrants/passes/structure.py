@@ -14,6 +14,8 @@ from quadrants.ir import Function, Op, Region, Value
 #: Ops that a `break` or `continue` may name.
 LABELLED = frozenset({"block", "loop", "for"})
 LOOPS = frozenset({"loop", "for"})
+#: Ops that run a function of the module.
+CALLS = frozenset({"call", "fork"})
 #: A `for` of so few turns is unrolled, or as good as that.
 SHORT = 16
 

@@ -14,7 +14,7 @@ from quadrants._frozen import frozen, record
 from quadrants.ir import Effect, Op, Region, Value
 from quadrants.passes.polynomials import Nest, Poly, fits, plus, times
 from quadrants.passes.structure import is_pure
-from quadrants.types import I64, ArrayType
+from quadrants.types import I64, ArrayType, CellsType
 
 #: The root of an array that was made inside a turn: no other turn can see it.
 PRIVATE = None
@@ -216,6 +216,8 @@ class Subscripts:
                 first = 0 if op.name == "load" else 1
                 self._access(op, op.operands[first], op.operands[first + 1 :], op.name == "store", loops, always)
             elif op.name == "call":
+                if any(isinstance(operand.type, CellsType) for operand in op.operands):
+                    self.opaque.append(op)
                 for index, operand in enumerate(op.operands):
                     if isinstance(operand.type, ArrayType):
                         self._access(op, operand, None, self.writes(str(op.attrs["callee"]), index), loops, always)

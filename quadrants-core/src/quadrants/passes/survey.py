@@ -83,7 +83,7 @@ def _cost(op: Op) -> tuple[str, str] | None:
         return "bounds-check", "an index is checked in every turn of the loop: its range is not known before"
     if op.name == "check":
         return "check", f"{str(op.attrs['exc']).rpartition(':')[2]} is checked in every turn of the loop"
-    if op.name == "alloc":
+    if op.name == "alloc" and not op.attr("stack"):
         return "allocation", f"allocates an array, {type_text(op.result.type)}"
     return None
 
@@ -113,7 +113,7 @@ def _obstacle(function: Function, loop: Op, vectors: Vectors) -> tuple[str, str,
 
 
 def _op_obstacle(op: Op, vectors: Vectors, strict: bool) -> tuple[str, str] | None:
-    if op.can_raise and op.name != "poll":
+    if op.can_raise and op.name not in ("poll", "fork"):
         if op.name in ("load", "store", "index"):
             return "check-inside", "an index has to be checked in every turn"
         if op.name == "check":

@@ -321,4 +321,20 @@ f(np.ones(3))
 """,
         "Give the exception numbers or text.",
     ),
+    Entry(
+        Code.PARALLEL_EXIT,
+        "a jump out of a parallel loop",
+        "The turns of a loop over qd.prange() run at the same time: there is no first one that could end it for the others.",
+        """
+@qd.njit
+def f(x, y):
+    for i in qd.prange(len(x)):
+        if x[i] == y:
+            return i
+    return -1
+
+f(np.ones(10), 2.0)
+""",
+        "Write range() instead, or let every turn run and keep a minimum: best = min(best, i).",
+    ),
 )

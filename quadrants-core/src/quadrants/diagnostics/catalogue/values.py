@@ -140,4 +140,19 @@ f(1)
         "# an operation on types that it does not have, in the text of a module",
         "Report the program that shows it.",
     ),
+    Entry(
+        Code.CARRIED_DEPENDENCE,
+        "a parallel loop whose turns depend on each other",
+        "The turns of a loop over qd.prange() run at the same time, in no order. Here a turn needs what an earlier one computed, "
+        "so the result would depend on chance. Sums, products, minima and maxima are no such dependence: they are recognised.",
+        """
+@qd.njit
+def f(x):
+    for i in qd.prange(1, len(x)):
+        x[i] = x[i - 1] + 1.0
+
+f(np.ones(10))
+""",
+        "Write range() instead: the loop then runs in order. Or read from another array than the one that the loop stores to.",
+    ),
 )

@@ -18,6 +18,15 @@ def _call(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tup
     return rules.attr_types(attrs, "result_types")
 
 
+def _fork(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if not isinstance(attrs.get("callee"), str):
+        raise TypeError(f"attribute 'callee' must be the name of a function, not {attrs.get('callee')!r}")
+    if len(types) < 3:
+        raise TypeError("takes the number of turns, the grain, the work and what the chunks share")
+    rules.all_i64(types[:3], "turns, grain and work")
+    return ()
+
+
 def _pycall(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
     rules.match_types(types, rules.attr_type(attrs, "args").leaves(), "the operands")
     return rules.attr_type(attrs, "result").leaves()
@@ -40,6 +49,17 @@ DEFS = (
         ),
         doc="Calls a function of the module. `nothrow`: it is proven not to raise.",
         derivative="a call of the callee's derivative",
+    ),
+    OpDef(
+        "fork",
+        _fork,
+        effects=Effect.READS | Effect.WRITES | Effect.ALLOCATES | Effect.RAISES,
+        attrs=(Attr("callee", AttrKind.STR),),
+        doc="A parallel region, (turns, grain, work, shared values): calls a function of the module, which gives nothing, as "
+        "(lo, hi, shared values) for lo = 0, grain, ... below turns, hi being at most turns; several at once, in an order that "
+        "is not laid down. The first exception, by lo, is raised. The grain is at least 1; `work` is an estimate in "
+        "nanoseconds, 0 for none. Inserted by the pass `parallelise`.",
+        derivative="none: after differentiation",
     ),
     OpDef(
         "pycall",

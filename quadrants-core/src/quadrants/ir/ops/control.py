@@ -20,6 +20,8 @@ LABEL = Attr("label", AttrKind.INT)
 COLD = Attr("cold", AttrKind.BOOL, required=False, default=False)
 #: A cold loop that runs only to raise, as Python would: it is compiled apart, hardly optimised.
 FAILS = Attr("fails", AttrKind.BOOL, required=False, default=False)
+#: Its turns may run in any order, and several at once: said by the program, or proven. What it carries is folded.
+PARALLEL = Attr("parallel", AttrKind.BOOL, required=False, default=False)
 #: A loop with enough to do in a turn: one vector a turn is as fast as several, and half the code.
 WIDE = Attr("wide", AttrKind.BOOL, required=False, default=False)
 
@@ -176,7 +178,7 @@ DEFS = (
         "for",
         _for,
         effects=Effect.CONTROL,
-        attrs=(LABEL, COLD, FAILS, WIDE),
+        attrs=(LABEL, COLD, FAILS, WIDE, PARALLEL),
         regions=1,
         doc="Python's range: (start, stop, step, carried values). The region's arguments are the index and the carried values; "
         "`continue` goes on, `break` leaves; the results are the carried values. The step is not 0: checked by its maker.",

@@ -1,0 +1,249 @@
+"""Takes the turns of a loop out of its function: builds the function that runs a chunk of them, and the `fork` that calls it.
+
+Takes a `for` whose turns may run in any order, with its folds (see `folds`); gives the ops that stand for it and the values of
+its results. The function of a chunk gets the numbers of the first turn and of the one behind the last, and what the body uses
+of the values around it; what is constant, or the size of an array, it finds itself. Folds begin anew in each chunk, with the
+value that changes nothing; what they come to goes into a buffer, a place for each chunk, and is combined in the order of the
+chunks. How the turns are cut depends on their number and on the estimated cost alone, so that results do not depend on how
+many threads there are, or on which was faster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from quadrants._frozen import record
+from quadrants.ir import Function, Op, Region, Value
+from quadrants.ir.builder import Builder, region_with_args
+from quadrants.ir.rewrite import clone_op, max_label, replace_uses
+from quadrants.passes.folds import LAST, SAME, Fold
+from quadrants.types import I64, ArrayType, RefType, Scalar
+
+#: The most chunks of a region.
+CHUNKS = 256
+_CHUNKS_SHIFT = 8
+#: Ops that a chunk does again instead of sharing their results.
+_REPEATED = frozenset({"const", "dim", "stride"})
+
+
+@record
+class Shape:
+    """How the turns are cut, as values of the function."""
+
+    turns: Value
+    grain: Value
+    work: Value
+
+
+def escapes(loop: Op, makers: Mapping[Value, Op]) -> Value | None:
+    """A value that the body uses and that cannot be shared: a variable, or an exception that is being handled."""
+    for value in free_values(loop.regions[0]):
+        if isinstance(value.type, RefType) or str(value.type) == "exc":
+            return value
+    return None
+
+
+def free_values(region: Region) -> list[Value]:
+    """What a region uses of the values around it, in order of use."""
+    inside = set(region.args)
+    for op in region.walk():
+        inside.update(op.results)
+        for nested in op.regions:
+            inside.update(nested.args)
+    return list(dict.fromkeys(value for op in region.walk() for value in op.operands if value not in inside))
+
+
+@record
+class Outliner:
+    """Builds one chunk function.
+
+    Args:
+        function: the function that the loop is in.
+        loop: the loop. Its body moves; only the op and its operands stay.
+        folds: of its carried values.
+        makers: the definitions of the function's values.
+        step: the constant step.
+        name: of the new function.
+    """
+
+    function: Function
+    loop: Op
+    folds: Sequence[Fold]
+    makers: Mapping[Value, Op]
+    step: int
+    name: str
+    shared: list[Value] = field(default_factory=list)  # what the chunks are given, in order
+    places: list[tuple[Fold, Value]] = field(default_factory=list)  # a fold's buffer, in the calling function
+
+    def region(self, b: Builder, shape: Shape) -> tuple[list[Value], Function]:
+        """Emit the region. Gives the results of the loop, and the new function."""
+        b.loc = self.loop.loc
+        for fold in self.folds:
+            type = fold.arg.type
+            if fold.kind != SAME:
+                assert isinstance(type, Scalar)
+                buffer = b.value("alloc", b.i64(CHUNKS), type=ArrayType(type, 1), stack=True)
+                self.places.append((fold, buffer))
+        chunk = self.chunk(shape)
+        b.op("fork", shape.turns, shape.grain, shape.work, *self.shared, callee=self.name)
+        return self.results(b, shape), chunk
+
+    # The chunk
+
+    def chunk(self, shape: Shape) -> Function:
+        """The function of a chunk. The values that it is given are noted in `shared`."""
+        loop, body = self.loop, self.loop.regions[0]
+        start, stop = loop.operands[:2]
+        inits = loop.operands[3:]
+        for fold in self.folds:
+            if fold.kind == SAME:
+                replace_uses(body, {fold.arg: inits[fold.index]})
+        lo, hi = Value(I64, "lo"), Value(I64, "hi")
+        made = Region()
+        b = Builder(made)
+        b.loc = loop.loc
+        wanted = [start, *(() if abs(self.step) == 1 else (stop, shape.turns)), *free_values(body)]
+        wanted += [shape.grain, *(buffer for _, buffer in self.places)] if self.places else []
+        inside: dict[Value, Value] = {}
+        for value in dict.fromkeys(wanted):
+            self.bring(b, value, inside)
+        carried = self.begin(b, inits, inside)
+        replace_uses(body, {value: own for value, own in inside.items() if value is not own})
+        first, last = self.bounds(b, inside, lo, hi, shape)
+        attrs = {name: value for name, value in loop.attrs.items() if name != "parallel"}
+        inner = Op(loop.defn, [first, last, b.i64(self.step), *carried], [], attrs, [body], loop.loc)
+        inner.results = [Value(arg.type, arg.hint) for arg in body.args[1:]]
+        made.ops.append(inner)
+        if self.places:
+            place = b.value("floordiv", lo, inside[shape.grain])
+            for fold, buffer in self.places:
+                b.op("store", inner.results[fold.index], inside[buffer], place, checked=False, wrap=False)
+        b.op("return")
+        kept = {name: value for name, value in self.function.attrs.items() if name in ("fp", "level")}
+        params = [lo, hi, *(inside[value] for value in self.shared)]
+        return Function(self.name, params, (), made, self.function.scope, kept)
+
+    def bring(self, b: Builder, value: Value, inside: dict[Value, Value]) -> Value:
+        """A value of the calling function in the chunk: made again, or a parameter."""
+        if value in inside:
+            return inside[value]
+        op = self.makers.get(value)
+        if op is not None and op.name in _REPEATED:
+            for operand in op.operands:
+                self.bring(b, operand, inside)
+            copy = clone_op(op, dict(inside))
+            b.region.ops.append(copy)
+            inside[value] = copy.result
+        else:
+            inside[value] = Value(value.type, value.hint)
+            self.shared.append(value)
+        return inside[value]
+
+    def begin(self, b: Builder, inits: Sequence[Value], inside: dict[Value, Value]) -> list[Value]:
+        """What the carried values begin with in each chunk."""
+        values = []
+        for fold in self.folds:
+            init = inits[fold.index]
+            if fold.kind == SAME:
+                values.append(self.bring(b, init, inside))
+                continue
+            for op in fold.ops:
+                op.attrs.pop("nowrap", None)  # parts of a sum may wrap where the whole does not
+            assert isinstance(init.type, Scalar)
+            values.append(b.const(neutral(fold.kind, init.type), init.type))
+        return values
+
+    def bounds(
+        self, b: Builder, inside: Mapping[Value, Value], lo: Value, hi: Value, shape: Shape
+    ) -> tuple[Value, Value]:
+        """The indices of the first turn, and of the one behind the last."""
+        start, stop = self.loop.operands[:2]
+        begin = inside[start]
+        maker = self.makers.get(start)
+        from_zero = maker is not None and maker.name == "const" and maker.attrs["value"] == 0
+        if self.step == 1:
+            return (lo, hi) if from_zero else (b.value("add", begin, lo), b.value("add", begin, hi))
+        scaled = [b.value("mul", turn, b.i64(self.step)) for turn in (lo, hi)]
+        first, last = (b.value("add", begin, part) for part in scaled)
+        if self.step != -1:  # the last step may lead far beyond the end
+            whole = b.value("cmp", hi, inside[shape.turns], pred="ge")
+            last = b.value("select", whole, inside[stop], last)
+        return first, last
+
+    # The results
+
+    def results(self, b: Builder, shape: Shape) -> list[Value]:
+        """The results of the loop, from what the chunks came to."""
+        inits = self.loop.operands[3:]
+        found = {fold.index: inits[fold.index] for fold in self.folds}
+        folded = [(fold, buffer) for fold, buffer in self.places if fold.kind != LAST]
+        if not self.places:
+            return list(found.values())
+        count = b.value("floordiv", b.value("add", shape.turns, b.value("sub", shape.grain, b.i64(1))), shape.grain)
+        if folded:
+            values = self.combine(b, count, folded)
+            found.update(zip((fold.index for fold, _ in folded), values))
+        for fold, buffer in self.places:
+            if fold.kind == LAST:
+                found[fold.index] = self.last(b, count, inits[fold.index], buffer)
+        return [found[index] for index in range(len(inits))]
+
+    def combine(self, b: Builder, count: Value, folded: list[tuple[Fold, Value]]) -> list[Value]:
+        """A loop over the chunks."""
+        inits = [self.loop.operands[3 + fold.index] for fold, _ in folded]
+        body = region_with_args([I64, *(init.type for init in inits)])
+        label = max_label(self.function.body) + 1000
+        with b.into(body):
+            place, *totals = body.args
+            following = []
+            for (fold, buffer), total in zip(folded, totals):
+                part = b.value("load", buffer, place, checked=False, wrap=False)
+                following.append(_together(b, fold.kind, total, part))
+            b.op("continue", *following, label=label)
+        made = b.op("for", b.i64(0), count, b.i64(1), *inits, regions=[body], label=label, cold=True)
+        return made.results
+
+    @staticmethod
+    def last(b: Builder, count: Value, init: Value, buffer: Value) -> Value:
+        """What the last chunk left, if there was one."""
+        ways = (Region(), Region())
+        with b.into(ways[0]):
+            b.op("yield", b.value("load", buffer, b.value("sub", count, b.i64(1)), checked=False, wrap=False))
+        with b.into(ways[1]):
+            b.op("yield", init)
+        return b.op("if", b.value("cmp", count, b.i64(0), pred="gt"), regions=ways).result
+
+
+def _together(b: Builder, kind: str, total: Value, part: Value) -> Value:
+    """What two parts come to."""
+    if isinstance(total.type, Scalar) and total.type.is_complex:
+        sums = [b.value("add", b.value(name, total), b.value(name, part)) for name in ("real", "imag")]
+        return b.value("complex", *sums)
+    return b.value(kind, part, total) if kind in ("min", "max") else b.value(kind, total, part)
+
+
+def neutral(kind: str, type: Scalar) -> bool | int | float | complex:
+    """What changes nothing when it is combined with another value (for `LAST`: anything)."""
+    if kind in ("min", "max"):
+        return _extreme(type, highest=kind == "min")
+    if type.is_bool:
+        return kind == "and"
+    if kind == "and":
+        return -1 if type.is_signed else (1 << type.bits) - 1
+    one = kind == "mul"
+    if type.is_complex:
+        return complex(1) if one else complex(-0.0, -0.0)
+    if type.is_float:
+        return 1.0 if one else -0.0
+    return int(one)
+
+
+def _extreme(type: Scalar, highest: bool) -> bool | int | float:
+    if type.is_float:
+        return float("inf") if highest else float("-inf")
+    if type.is_bool:
+        return highest
+    if not type.is_signed:
+        return (1 << type.bits) - 1 if highest else 0
+    return (1 << (type.bits - 1)) - 1 if highest else -(1 << (type.bits - 1))
