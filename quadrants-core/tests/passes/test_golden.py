@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import golden
 import pytest
@@ -20,6 +21,7 @@ from quadrants.passes import (
     polls,
     reductions,
     simplify,
+    spmd,
     version_loops,
 )
 from quadrants.passes.context import FunctionPass, PassContext, PassOptions
@@ -34,6 +36,7 @@ PASSES: dict[str, tuple[FunctionPass, ...]] = {
     "reductions": (reductions.run,),
     "polls": (polls.run,),
     "ownership": (ownership.run,),
+    "spmd": (spmd.run, simplify.run),
     "pipeline": pipeline.PASSES,
 }
 
@@ -41,7 +44,9 @@ PASSES: dict[str, tuple[FunctionPass, ...]] = {
 def _runner(passes: tuple[FunctionPass, ...]) -> golden.Runner:
     def run(module: Module, options: dict[str, str]) -> Module:
         verify(module)
-        settings = {name: value == "true" for name, value in options.items()}
+        settings: dict[str, Any] = {
+            name: int(value) if value.isdigit() else value == "true" for name, value in options.items()
+        }
         context = PassContext(module, PassOptions(**settings))
         for apply in passes:
             for function in module.functions.values():

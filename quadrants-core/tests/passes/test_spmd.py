@@ -79,3 +79,211 @@ def check(number: int) -> bool:
         code = machine(changed, args)
         assert agree(before, code), f"{number}\n{text}\n{before}\n{code}\n{print_module(changed)}"
     return any(decision.kind is DecisionKind.APPLIED for decision in decisions)
+
+
+# Programs
+
+_HEAD = "def f(a, b, k, out, top, ints, grid, n):\n"
+
+PROGRAMS = {
+    "while loops of different lengths": """
+    for i in range(n):
+        x, c = k[i] + 1, 0
+        while x != 1:
+            x = x // 2 if x % 2 == 0 else 3 * x + 1
+            c += 1
+        ints[i] = c
+""",
+    "an escape by a break, with a counter": """
+    for i in range(n):
+        x, c = a[i], 0
+        for turn in range(40):
+            if x * x > 9.0:
+                break
+            x = x * x + b[i]
+            c += 1
+        ints[i] = c
+        out[i] = x
+""",
+    "inner loops from and to places of their own": """
+    for i in range(n):
+        s = 0.0
+        for j in range(i + 1, n):
+            d = a[j] - a[i]
+            if d == 0.0:
+                continue
+            s += b[j] / (d * d)
+        for j in range(k[i], -1, -1):
+            s = s * 0.5 + b[j % n]
+        out[i] = s
+""",
+    "a recurrence along a row": """
+    for i in range(n):
+        s = 0.25
+        for j in range(3):
+            s = s * grid[i, j] + 1.0
+            grid[i, j] = s
+""",
+    "a small array of every turn": """
+    for i in range(n):
+        t = np.zeros(3)
+        for j in range(3):
+            t[j] = grid[i, j] * 2.0
+        t[k[i] % 3] = -1.0
+        for turn in range(k[i]):
+            t[0], t[1], t[2] = t[1], t[2], t[0] * 0.5
+        out[i] = t[0] + t[1] * t[2]
+""",
+    "a sum, a product and the last value": """
+    total, product, last = 0, 1, 0.0
+    for i in range(n):
+        c = 0
+        while c < k[i]:
+            c += 1
+            if c == 4:
+                total += 7
+        total += c
+        product *= c + 1
+        last = a[i]
+        out[i] = c
+    ints[0] = total
+    ints[1] = product
+    out[0] = last
+""",
+    "a division that may raise": """
+    for i in range(n):
+        x = a[i]
+        for turn in range(3):
+            x = 1.0 / float(int(x)) if x > 0.5 else x + 0.25
+        out[i] = x
+""",
+    "an index that may be out of range": """
+    for i in range(n):
+        s = 0.0
+        for j in range(k[i]):
+            s += a[k[i] * 3 - j]
+        out[i] = s
+""",
+    "nested loops left at once": """
+    for i in range(n):
+        c = 0
+        for j in range(k[i]):
+            for m in range(j, 6):
+                c += 1
+                if c * m > k[i] + 5:
+                    break
+            else:
+                continue
+            break
+        ints[i] = c
+""",
+    "elementary functions": """
+    for i in range(n):
+        x = abs(a[i]) + 0.5
+        while x > 1.0:
+            x = math.sqrt(x) * 0.9 + math.floor(x) * 0.01
+        out[i] = math.copysign(x, b[i])
+""",
+}
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("bits", [256, 512])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str, bits: int) -> None:
+    """Lanes are used, and change nothing: not the results, not which turn raises, not what was stored before."""
+    module = module_of(_HEAD + PROGRAMS[name], "strict")
+    changed, decisions = in_lanes(module, bits)
+    assert any(decision.code == "lanes" for decision in decisions), decisions
+    for seed in range(6):
+        args = lane_programs.arguments(seed)
+        if len(args[0]) < 2:  # type: ignore[arg-type]
+            continue
+        before, after = observe(Sample(module, args)), observe(Sample(module, args), changed)
+        assert agree(before, after), print_module(changed)
+        assert agree(before, machine(changed, args))
+
+
+#: The reason, the line that is named, and the body.
+REFUSED = [
+    (
+        "dependence",
+        3,
+        """
+    for i in range(1, n):
+        a[i] = a[i - 1] * 0.5 + b[i] * sum_of(a, i)
+""",
+    ),
+    (
+        "dependence",
+        5,
+        """
+    for i in range(n):
+        for j in range(n):
+            b[i] += a[j]
+            a[k[i]] = b[i]
+""",
+    ),
+    (
+        "dependence",
+        5,
+        """
+    for i in range(n):
+        while out[0] < 3.0:
+            out[0] += 1.0
+""",
+    ),
+    (
+        "carried-dependence",
+        4,
+        """
+    x = 0.5
+    for i in range(n):
+        for j in range(k[i]):
+            x = x * x + a[j]
+        out[i] = x
+""",
+    ),
+    (
+        "early-exit",
+        6,
+        """
+    for i in range(n):
+        for j in range(k[i]):
+            if a[j] > 2.0:
+                return 1
+        out[i] = 1.0
+    return 0
+""",
+    ),
+    (
+        "raises-after-store",
+        5,
+        """
+    for i in range(n):
+        out[i] += 1.0
+        out[i] = 1.0 / float(int(out[i]) + k[i])
+""",
+    ),
+]
+
+_SUM_OF = """
+def sum_of(x, n):
+    s = 0.0
+    for j in range(n):
+        s = s * 0.5 + x[j]
+    return s
+
+"""
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize(("code", "line", "body"), REFUSED)
+def test_refusals(code: str, line: int, body: str) -> None:
+    """Loops whose turns depend on each other stay as they are, and it is told where that shows."""
+    before = _SUM_OF if "sum_of" in body else ""
+    _, decisions = in_lanes(module_of(before + _HEAD + body, "strict"), 512)
+    refused = [decision for decision in decisions if decision.kind is DecisionKind.REFUSED and decision.code == code]
+    places = [decision.location.line for decision in refused]
+    places += [int(text.split(":")[1]) for decision in refused for name, text in decision.detail if name == "at"]
+    assert line + before.count("\n") in places, decisions

@@ -22,7 +22,7 @@ from quadrants.passes.fold import RULES
 from quadrants.passes.fold_env import Number
 from quadrants.passes.known_loads import KnownLoads
 from quadrants.passes.structure import LOOPS, Exits, breaks_of, exits_of, falls_through, is_pure, writes_memory
-from quadrants.types import Scalar, Type
+from quadrants.types import LanesType, Scalar, Type
 
 _COMMUTATIVE = frozenset({"add", "mul", "and", "or", "xor"})
 #: Ops that may raise but give the same result when they come again, so that the first one stands for all.
@@ -157,7 +157,7 @@ class _Simplifier:
         if op.name == "check":
             return self.check(op)
         before, self.origin = self.origin, op
-        simpler = self.folded(op) or self.ruled(op)
+        simpler = None if _has_lanes(op) else self.folded(op) or self.ruled(op)
         self.origin = before
         if simpler is None and (is_pure(op) or op.name in _REPEATABLE):
             simpler = self.common(op)
@@ -298,3 +298,8 @@ def _plain(value: object) -> Number:
 def _scalar(type: Type) -> Scalar:
     assert isinstance(type, Scalar)
     return type
+
+
+def _has_lanes(op: Op) -> bool:
+    """Whether an op computes on lanes, which have no constants and no rules."""
+    return any(type(value.type) is LanesType for value in (*op.operands, *op.results))

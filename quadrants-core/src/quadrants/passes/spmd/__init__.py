@@ -27,6 +27,4 @@ def run(function: Function, context: PassContext) -> None:
 
 def is_reason(op: Op) -> bool:
     """Whether an op is a reason to look at the loop around it: LLVM does not vectorise that by itself."""
-    if op.name == "if":
-        return any(inner.name == "store" for region in op.regions for inner in region.ops)
     return op.name in ("for", "loop", "block", "check", "call") or (op.name == "index" and bool(op.attr("checked")))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from quadrants.ir import Op, Region, Value
 from quadrants.passes.spmd.uniformity import Facts
-from quadrants.passes.structure import constant_turns
+from quadrants.passes.structure import SHORT, constant_turns
 
 _TURNS = 24
 _WEIGHTS: dict[str, float] = {"div": 5, "rem": 30, "math.sqrt": 6, "math.pow": 30}
@@ -21,22 +21,33 @@ _INTEGER_DIVISION = 8
 _FUNCTION = 15
 _FREE = frozenset({"const", "yield", "continue", "break", "unreachable", "dim", "stride", "cast", "view", "index"})
 _BRANCH = 2.0
+#: An access of one lane to an element of its own: such accesses keep registers and memory busy for much longer than scalar ones.
+_GATHER = 2.5
+_SCATTER = 5.0
+#: What it takes to begin and to end a loop in lanes.
+_SETUP = 40.0
+#: Integers are quick one by one, too: four a cycle, against one or two vectors of them.
+_INTEGERS = 2.0
 #: What LLVM leaves alone in an innermost loop.
-_OBSTACLES = frozenset({"check", "raise", "loop", "for", "block", "call", "break", "alloc"})
+_OBSTACLES = frozenset({"check", "loop", "for", "call", "alloc"})
 
 
 def gain(loop: Op, facts: Facts, lanes: int, constants: Mapping[Value, int], vector_math: frozenset[str]) -> float:
     """How many times faster the loop is in lanes."""
     model = _Model(loop, facts, lanes, constants, vector_math)
-    return model.scalar(loop.regions[0]) / max(1e-9, model.in_lanes(loop.regions[0]))
+    turns = model.turns(loop)
+    return turns * model.as_it_is(loop) / (_SETUP + turns * model.in_lanes(loop.regions[0]))
 
 
-def llvm_may(loop: Op, vector_math: frozenset[str]) -> bool:
-    """Whether LLVM may vectorise the loop by itself, as far as its ops tell."""
+def llvm_may(loop: Op, constants: Mapping[Value, int], vector_math: frozenset[str]) -> bool:
+    """Whether LLVM may vectorise the loop by itself, as far as its ops tell: short loops inside are unrolled first."""
+    blocks = {op.attrs["label"] for op in loop.regions[0].walk() if op.name == "block"}
     for op in loop.regions[0].walk():
-        if op.name in _OBSTACLES or (op.name == "index" and op.attr("checked")):
+        if op.name == "break" and op.attrs["label"] not in blocks:
             return False
-        if op.name == "if" and any(inner.name == "store" for region in op.regions for inner in region.walk()):
+        if op.name == "for" and (constant_turns(op, constants) or SHORT) < SHORT:
+            continue
+        if op.name in _OBSTACLES or (op.name == "index" and op.attr("checked")):
             return False
         if op.name.startswith("math.") and op.name not in vector_math:
             return False
@@ -54,6 +65,7 @@ class _Model:
         self.vector_math = vector_math
         self.index = loop.regions[0].args[0]
         self.makers = {result: op for op in loop.regions[0].walk() for result in op.results}
+        self.starts = {op.regions[0].args[0]: op.operands[0] for op in loop.regions[0].walk() if op.name == "for"}
 
     def own(self, op: Op) -> float:
         """What an op that computes costs."""
@@ -77,16 +89,19 @@ class _Model:
     def scalar(self, region: Region) -> float:
         total = 0.0
         for op in region.ops:
-            inner = sum(map(self.scalar, op.regions))
-            if op.name == "for" and self.vectorises(op):
-                inner /= self.lanes * self.friendly(op)
+            inner = self.as_it_is(op) if op.name == "for" else sum(map(self.scalar, op.regions))
             total += self.own(op) + self.turns(op) * inner
         return total
+
+    def as_it_is(self, op: Op) -> float:
+        """What a turn of a counted loop costs."""
+        cost = self.scalar(op.regions[0])
+        return cost / max(1.0, self.lanes * self.friendly(op)) if self.vectorises(op) else cost
 
     def vectorises(self, op: Op) -> bool:
         """Whether LLVM vectorises an inner loop: no obstacle, no short count, nothing carried but what it can reorder."""
         turns = constant_turns(op, self.constants)
-        if (turns is not None and turns < 2 * self.lanes) or not llvm_may(op, self.vector_math):
+        if (turns is not None and turns < 2 * self.lanes) or not llvm_may(op, self.constants, self.vector_math):
             return False
         body = op.regions[0]
         makers = {result: inner for inner in body.ops for result in inner.results}
@@ -132,7 +147,8 @@ class _Model:
             return self.own(op) + 2
         if op.name in ("check", "index"):
             return 2 / self.lanes
-        return self.own(op) / self.lanes
+        slower = 1.0 if any(getattr(value.type, "is_float", False) for value in op.operands) else _INTEGERS
+        return slower * self.own(op) / self.lanes
 
     def access(self, op: Op) -> float:
         """The cost of an access, for one lane."""
@@ -144,7 +160,7 @@ class _Model:
         fastest = len(indices) - 1 if layout == "C" else 0 if layout == "F" else -1
         if moving == [fastest] and self.even(indices[fastest]):
             return 1.5 / self.lanes
-        return 2.0 if op.name == "store" else 1.5
+        return _SCATTER if op.name == "store" else _GATHER
 
     def even(self, value: Value) -> bool:
         """Whether an index grows by 1 from lane to lane, as far as its form tells."""
@@ -152,17 +168,9 @@ class _Model:
             return True
         op = self.makers.get(value)
         if op is None:
-            return not isinstance(value, Op) and value in self.started
+            start = self.starts.get(value)  # of an inner loop whose index this is
+            return start is not None and self.even(start)
         return op.name in ("add", "sub", "index") and all(map(self.even, op.operands[:2]))
-
-    @property
-    def started(self) -> set[Value]:
-        """The indices of inner loops that begin at an even value."""
-        found = set()
-        for op in self.loop.regions[0].walk():
-            if op.name == "for" and op.operands[0] in self.makers and op.operands[0] in self.facts.varying:
-                found.add(op.regions[0].args[0])
-        return found
 
 
 def _depends(value: Value, index: Value, makers: Mapping[Value, Op]) -> bool:

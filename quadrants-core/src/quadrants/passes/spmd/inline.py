@@ -1,9 +1,10 @@
-"""Puts the functions that a loop calls into a copy of it, so that their code runs in lanes too.
+"""The part of a loop that runs in lanes: without what rarely runs, and with the code of what it calls.
 
-Takes a loop and the module; gives a copy without calls where that is possible. A function stands there as a block that its
-returns break out of. What it raises is raised by the original loop, which runs the turns again: so that lines and the
-calls that led there are those of the program. Functions that call themselves, that compute floats by other rules, or that are
-very large stay calls.
+Takes a loop and the module; gives the loop itself, or a copy. A side of a branch that holds cold loops, for the case that a guard
+fails, becomes a `raise` there: the original loop takes over where a lane comes to it. A function that is called stands there as
+a block that its returns break out of. What it raises is raised by the original loop, which runs the turns again: so that
+lines and the calls that led there are those of the program. Functions that call themselves, that compute floats by
+other rules, or that are very large stay calls.
 """
 
 from __future__ import annotations
@@ -12,19 +13,33 @@ from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label
 from quadrants.passes.structure import size_of
+from quadrants.types import TupleType
 
 _MOST_OPS = 400
 _MOST_GROWTH = 1500
 _DEEPEST = 12
 
 
-def without_calls(loop: Op, function: Function, module: Module, label: int) -> Op:
-    """The loop itself if it calls nothing, else a copy with the code of what it calls. Labels from `label` on are free."""
-    if not any(op.name == "call" for op in loop.regions[0].walk()):
+def hot_code(loop: Op, function: Function, module: Module, label: int) -> Op:
+    """The loop itself if there is nothing to replace, else a copy. Labels from `label` on are free."""
+    inside = list(loop.regions[0].walk())
+    if not any(op.name == "call" or op.attrs.get("cold") for op in inside):
         return loop
     copy = clone_op(loop, {})
+    _drop_cold(copy.regions[0])
     _Inliner(function, module, label).region(copy.regions[0], (function.name,))
     return copy
+
+
+def _drop_cold(region: Region) -> None:
+    """Let sides of branches with cold loops raise."""
+    for op in region.ops:
+        for nested in op.regions:
+            if op.name == "if" and any(inner.attrs.get("cold") for inner in nested.ops):
+                attrs: dict[str, object] = {"exc": "builtins:RuntimeError", "args": TupleType(())}
+                nested.ops[:] = [Op(OPS["raise"], [], [], attrs, [], op.loc)]
+            else:
+                _drop_cold(nested)
 
 
 class _Inliner:
@@ -58,6 +73,7 @@ class _Inliner:
         self.label = max(label, *labels.values()) + 1 if labels else label + 1
         values: dict[Value, Value] = dict(zip(callee.params, op.operands))
         body = clone_region(callee.body, values, labels)
+        _drop_cold(body)
         _returns_break(body, label)
         block = Op(OPS["block"], [], op.results, {"label": label}, [body], op.loc)
         self.region(body, (*chain, name))

@@ -29,7 +29,6 @@ _MEMORY = frozenset({"load", "store", "alloc"})
 _WORDS = {
     "call": "a call that cannot be inlined",
     "pycall": "a call into Python",
-    "return": "a return that leaves the loop",
     "try": "an exception is handled in it",
     "reraise": "an exception is handled in it",
     "alloc": "an array is allocated in every turn",
@@ -71,8 +70,8 @@ def check(
     """The plan for a loop, or what stands in the way. `exact`: nothing may be stored by turns behind one that raises."""
     labels = {op.attrs["label"] for op in loop.regions[0].walk() if op.name in LABELLED}
     for op in loop.regions[0].walk():
-        if op.name in ("break", "continue") and op.attrs["label"] not in labels:
-            if op.name == "break" or op.attrs["label"] != loop.attrs["label"]:
+        if op.name == "return" or (op.name in ("break", "continue") and op.attrs["label"] not in labels):
+            if op.name != "continue" or op.attrs["label"] != loop.attrs["label"]:
                 return Refusal("early-exit", f"a {op.name} can leave the loop before its end", op)
         refusal = _op(op, facts, constants)
         if refusal is not None:

@@ -16,7 +16,7 @@ from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.rewrite import replace_uses
 from quadrants.passes.context import PassContext, location_of
 from quadrants.passes.spmd import cost, is_reason, legality
-from quadrants.passes.spmd.inline import first_label, without_calls
+from quadrants.passes.spmd.inline import first_label, hot_code
 from quadrants.passes.spmd.legality import Plan, Refusal
 from quadrants.passes.spmd.transform import Chunks
 from quadrants.passes.spmd.uniformity import Facts, analyse
@@ -111,7 +111,7 @@ class Selector:
         turns = constant_turns(loop, self.constants)
         if (turns is not None and turns < SHORT) or size_of(loop.regions[0]) > _MOST_OPS:
             return None
-        code = without_calls(loop, self.function, self.context.module, self.label)
+        code = hot_code(loop, self.function, self.context.module, self.label)
         constants = self.constants
         if code is not loop:
             self.label = max(self.label, first_label_in(code))
