@@ -149,7 +149,7 @@ def _tuple(w: Emitter, *args: Abstract) -> Abstract:
 def _list(w: Emitter, *args: Abstract) -> Abstract:
     value = w.unwrap(args[0]) if args else Tup(())
     items = sequences.known_items(w, value)
-    return lists.of_items(w, value) if items is None else operators._new_display(w, items)
+    return lists.of_items(w, value) if items is None else operators.new_display(w, items)
 
 
 def _sorted(w: Emitter, args: Args, keywords: Keywords) -> Abstract:

@@ -25,6 +25,7 @@ from quadrants.infer.values import (
     Arr,
     Closure,
     Const,
+    Functions,
     Generator,
     List,
     ListDisplay,
@@ -56,6 +57,8 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
     callee = w.unwrap(callee)
     if isinstance(callee, Closure):
         return _call_closure(w, callee, args, keywords)
+    if isinstance(callee, Functions):
+        return _call_one_of(w, callee, args, keywords, 0)
     if isinstance(callee, Method):
         return _call_method(w, callee, args, keywords)
     if isinstance(callee, Const):
@@ -64,6 +67,31 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
     if function is not None:
         return _call_object(w, function, (callee, *args), keywords)
     fail(Code.NOT_CALLABLE, f"{describe(callee)} cannot be called", types=[("callee", callee.type)])
+
+
+def _call_one_of(w: InstructionWalk, callee: Functions, args: Args, keywords: Keywords, first: int) -> Abstract:
+    """Call the chosen one of several functions, which is not before the first."""
+    if first == len(callee.items) - 1:
+        return call(w, callee.items[first], args, keywords)
+
+    def then() -> None:
+        _push_result(w, lambda: call(w, callee.items[first], args, dict(keywords)))
+
+    def otherwise() -> None:
+        _push_result(w, lambda: _call_one_of(w, callee, args, keywords, first + 1))
+
+    w.branch(w.b.value("cmp", callee.chosen, w.b.i64(first), pred="eq"), then, otherwise)
+    if w.env is None:
+        raise NeverReturns
+    return w.pop()
+
+
+def _push_result(w: InstructionWalk, make: Callable[[], Abstract]) -> None:
+    try:
+        w.push(make())
+    except NeverReturns:
+        w.b.op("unreachable")
+        w.env = None
 
 
 def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywords) -> Abstract:

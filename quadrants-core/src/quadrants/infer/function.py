@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import quadrants.bytecode as bytecode
 from quadrants.diagnostics import Code, CompileError, SourceLocation
-from quadrants.infer import lists
+from quadrants.infer import lists, texts
 from quadrants.infer.emitter import fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import YIELDED, InstructionWalk
@@ -63,7 +63,7 @@ class FunctionWalk(InstructionWalk):
         for end in self.returns:
             self.b.loc = end.loc
             with self.b.into(end.region), located(self):
-                end.value = lists.returned(self, end.value)
+                end.value = texts.as_objects(self, end.value)
 
     def _finish(self, entry: bool) -> Type | None:
         """Close the returns with the common type."""

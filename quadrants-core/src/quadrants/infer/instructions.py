@@ -201,14 +201,13 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, ListDisplay):
             if isinstance(index, SliceValue) and not sequences.is_constant_slice(index):
                 lists.promote(self, base)
-            return sequences.get_item(self, base.items, index, ListDisplay, "list")
+            return sequences.get_item(self, base.items, index, lambda items: operators.new_display(self, items), "list")
         if isinstance(base, List):
             return lists.get_item(self, base, index)
         if isinstance(base, Sequence_) and base.kind == "range" and not isinstance(index, SliceValue):
             position = self.integer(index)
             length = sequences.range_length(self, base)
-            checked = self.b.value("index", position, length, axis=0, checked=True, wrap=True)
-            return sequences.item(self, base, checked)
+            return sequences.item(self, base, lists.checked(self, position, length, "range object index out of range"))
         if isinstance(base, Sequence_) and base.kind == "flat":
             return sequences.get_flat(self, base, index)
         if isinstance(base, Const) and type(base.value) in indexing.GRIDS:
@@ -355,7 +354,7 @@ class InstructionWalk(ScopeWalk):
         middle = len(items) - after
         for item in reversed(items[middle:]):
             self.push(item)
-        self.push(ListDisplay(items[before:middle]))
+        self.push(operators.new_display(self, items[before:middle]))
         for item in reversed(items[:before]):
             self.push(item)
 

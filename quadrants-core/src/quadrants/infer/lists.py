@@ -12,7 +12,6 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from quadrants.diagnostics import Code
-from quadrants.infer import texts
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import Promote, convert, generalise, join_types
 from quadrants.infer.values import (
@@ -24,11 +23,10 @@ from quadrants.infer.values import (
     ListDisplay,
     Num,
     SliceValue,
-    Tup,
     rebuild,
 )
 from quadrants.ir import Value
-from quadrants.types import OBJECT, PYINT, CellsType, ListType, Scalar, Type
+from quadrants.types import PYINT, CellsType, ListType, Scalar, Type
 
 #: Methods of lists that do not change them.
 READING = ("copy", "count", "index")
@@ -118,8 +116,12 @@ def append(w: Emitter, xs: List, value: Abstract) -> None:
 
 def place(w: Emitter, xs: List, index: Abstract, message: str) -> Value:
     """The place that an index means, checked."""
-    v = w.b.value
-    position, length, zero = w.integer(index, "a list index"), size(w, xs), w.b.i64(0)
+    return checked(w, w.integer(index, "a list index"), size(w, xs), message)
+
+
+def checked(w: Emitter, position: Value, length: Value, message: str) -> Value:
+    """The place that a position, which counts from the end if it is negative, means in a sequence of a length."""
+    v, zero = w.b.value, w.b.i64(0)
     position = v("select", v("cmp", position, zero, pred="lt"), v("add", position, length), position)
     inside = v("and", v("cmp", position, zero, pred="ge"), v("cmp", position, length, pred="lt"))
     w.check(inside, IndexError, message)
@@ -229,16 +231,6 @@ def of_items(w: Emitter, value: Abstract) -> Abstract:
     item = generalise(first.type)
     check_item(item)
     return w.call_library("lists:extended", make(w, item), value)
-
-
-def returned(w: Emitter, value: Abstract) -> Abstract:
-    """A result for Python: lists that are written out become lists of the interpreter's, each item of its own type."""
-    if isinstance(value, (ListDisplay, Tup)) and any(isinstance(item, (ListDisplay, Tup)) for item in value.items):
-        items = tuple(returned(w, item) for item in value.items)
-        value = Tup(items, value.named) if isinstance(value, Tup) else ListDisplay(items)
-    if isinstance(value, ListDisplay):
-        return texts.call(w, "builtins:list", [Tup(value.items)], OBJECT)
-    return value
 
 
 #: The operations of `quadrants.library.raw` on lists.

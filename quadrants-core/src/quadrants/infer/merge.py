@@ -14,10 +14,13 @@ from quadrants.infer.values import (
     Abstract,
     Arr,
     Choice,
+    ClosureType,
     Conflict,
     ConflictType,
     Const,
     DisplayType,
+    Functions,
+    FunctionsType,
     List,
     ListDisplay,
     Maybe,
@@ -104,11 +107,25 @@ def join_types(a: Type, b: Type) -> Type:
         return _join_texts(a, b)
     if {type(a), type(b)} <= {DisplayType, ListType} and (type(a) is not type(b) or _differ(a, b)):
         return _join_lists(a, b)
+    if _is_function(a) and _is_function(b):
+        kinds = (*_functions(a), *_functions(b))
+        return FunctionsType(tuple(dict.fromkeys(kinds)))
     if _passes_as_object(a) and _passes_as_object(b):
         return OBJECT
     if type(a) is type(b):
         return _JOIN.get(type(a), _conflict)(a, b)
     return _conflict(a, b)
+
+
+def _is_function(type_: Type) -> bool:
+    """Whether values of the type are functions."""
+    return isinstance(type_, (ClosureType, FunctionsType)) or (
+        isinstance(type_, LiteralType) and callable(type_.value) and not isinstance(type_.value, type)
+    )
+
+
+def _functions(type_: Type) -> tuple[Type, ...]:
+    return type_.items if isinstance(type_, FunctionsType) else (type_,)
 
 
 def _passes_as_object(type_: Type) -> bool:
@@ -319,6 +336,18 @@ def _to_slice(b: Builder, value: Abstract, to: SliceType) -> Abstract:
     )
 
 
+def _to_functions(b: Builder, value: Abstract, to: FunctionsType) -> Abstract:
+    if not isinstance(value, Functions):
+        items = tuple(value if item == value.type else zero(b, item) for item in to.items)
+        return Functions(b.i64(to.items.index(value.type)), items)
+    known = {item.type: item for item in value.items}
+    chosen = b.i64(0)
+    for position, item in enumerate(value.items):
+        here = b.value("cmp", value.chosen, b.i64(position), pred="eq")
+        chosen = b.value("select", here, b.i64(to.items.index(item.type)), chosen)
+    return Functions(chosen, tuple(known.get(item) or zero(b, item) for item in to.items))
+
+
 def _to_choice(b: Builder, value: Abstract, to: ChoiceType) -> Abstract:
     if isinstance(value, Const):
         return Choice(to.texts, b.i64(to.texts.index(str(value.value))))
@@ -341,6 +370,7 @@ def materialised(b: Builder, value: Abstract, to: Type = STR) -> Abstract:
 _CONVERT: dict[type, Callable[..., Abstract]] = {
     Scalar: _to_scalar,
     ChoiceType: _to_choice,
+    FunctionsType: _to_functions,
     StrType: materialised,
     ObjectType: materialised,
     ListType: _to_run_time_list,

@@ -90,7 +90,7 @@ def _add_sequences(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
     if isinstance(x, Tup) and isinstance(y, Tup):
         return Tup((*x.items, *y.items))
     if isinstance(x, ListDisplay) and isinstance(y, ListDisplay):
-        return _new_display(w, (*x.items, *y.items))
+        return new_display(w, (*x.items, *y.items))
     if isinstance(x, (List, ListDisplay)) and isinstance(y, (List, ListDisplay)):
         return lists.concatenated(w, *lists.same_kind(w, x, y))
     if texts.is_text(x) and texts.is_text(y):
@@ -120,7 +120,7 @@ def _repeat_sequence(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
     if isinstance(sequence, Const):
         return Const(sequence.value * count.value)  # type: ignore[operator]
     items = sequence.items * count.value
-    return _new_display(w, items) if isinstance(sequence, ListDisplay) else Tup(items)
+    return new_display(w, items) if isinstance(sequence, ListDisplay) else Tup(items)
 
 
 def _is_short(sequence: ListDisplay, count: Abstract) -> bool:
@@ -136,7 +136,7 @@ def _site(w: Emitter) -> object:
     return (w.ref.code, w.b.loc.offset)  # type: ignore[attr-defined]
 
 
-def _new_display(w: Emitter, items: tuple[Abstract, ...]) -> Abstract:
+def new_display(w: Emitter, items: tuple[Abstract, ...]) -> Abstract:
     """A new list of known items."""
     site = _site(w)
     item = w.lists.get(site)  # type: ignore[attr-defined]

@@ -8,13 +8,14 @@ from __future__ import annotations
 from quadrants.diagnostics import Code
 from quadrants.infer.describe import type_name
 from quadrants.infer.emitter import fail
-from quadrants.infer.values import ClosureType, DisplayType, SequenceType
+from quadrants.infer.values import ClosureType, DisplayType, FunctionsType, SequenceType
 from quadrants.types import EXC, OptionalType, TupleType, Type, UnionType
 
 _HINT_ARRAY = "Return an array or a tuple."
 
 _ONLY_COMPILED: dict[type[Type], tuple[Code, str]] = {
     DisplayType: (Code.BAD_RETURN, _HINT_ARRAY),
+    FunctionsType: (Code.ESCAPING_FUNCTION, "Return the values, and choose the function in Python."),
     ClosureType: (Code.ESCAPING_FUNCTION, "Return the values, and make the function in Python."),
     SequenceType: (Code.BAD_RETURN, _HINT_ARRAY),
     type(EXC): (Code.BAD_RETURN, "Raise it, or return a number that says what went wrong."),

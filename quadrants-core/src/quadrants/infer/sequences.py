@@ -348,7 +348,7 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
         w.growing_loop(node, lambda: count(w, iterable), lambda k: _body(w, node, item(w, iterable, k)))
         return
     iterable = texts.as_string(w, iterable)
-    known = isinstance(iterable, (Arr, Sequence_)) or texts.is_text(iterable)
+    known = isinstance(iterable, (Arr, Object, Sequence_)) or texts.is_text(iterable)
     if not known or (isinstance(iterable, Arr) and iterable.array.ndim == 0):
         fail(Code.NOT_ITERABLE, f"{describe(iterable)} cannot be iterated over")
     bounds = (w.b.i64(0), count(w, iterable), w.b.i64(1))

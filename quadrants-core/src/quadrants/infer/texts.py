@@ -16,7 +16,20 @@ from types import MappingProxyType
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import convert, materialised
-from quadrants.infer.values import Abstract, Choice, Const, DictDisplay, Exc, Num, Object, Str, Text, Tup, rebuild
+from quadrants.infer.values import (
+    Abstract,
+    Choice,
+    Const,
+    DictDisplay,
+    Exc,
+    ListDisplay,
+    Num,
+    Object,
+    Str,
+    Text,
+    Tup,
+    rebuild,
+)
 from quadrants.ir import Value
 from quadrants.types import (
     EXC,
@@ -62,10 +75,19 @@ def call(
     w: Emitter, target: str, args: Sequence[Abstract], result: Type, keywords: tuple[tuple[str, object], ...] = ()
 ) -> Abstract:
     """Call `module:qualname` in the interpreter; `keywords` are constants."""
+    args = [as_objects(w, arg) for arg in args]
     types = TupleType((*(arg.type for arg in args), LiteralType(repr(keywords))))
     leaves = [leaf for arg in args for leaf in arg.leaves]
     op = w.b.op("pycall", *leaves, target=target, args=types, result=result)
     return rebuild(result, iter(op.results))
+
+
+def as_objects(w: Emitter, value: Abstract) -> Abstract:
+    """What the interpreter gets: lists that are written out become lists of its own, each item of its own type."""
+    if isinstance(value, (ListDisplay, Tup)) and any(isinstance(item, (ListDisplay, Tup)) for item in value.items):
+        items = tuple(as_objects(w, item) for item in value.items)
+        value = Tup(items, value.named) if isinstance(value, Tup) else ListDisplay(items)
+    return call(w, "builtins:list", [Tup(value.items)], OBJECT) if isinstance(value, ListDisplay) else value
 
 
 def operate(w: Emitter, target: str, args: Sequence[Abstract], result: Type) -> Abstract:
@@ -73,7 +95,7 @@ def operate(w: Emitter, target: str, args: Sequence[Abstract], result: Type) -> 
     known = [arg.value for arg in args if isinstance(arg, Const)]
     choices = [k for k, arg in enumerate(args) if isinstance(arg, Choice)]
     function = _function(target)
-    if len(known) == len(args):
+    if len(known) == len(args) and result != OBJECT:
         try:
             return w.from_python(function(*known))  # type: ignore[attr-defined, no-any-return]
         except Exception:  # noqa: BLE001  (whatever the function raises, the call raises at run time)
@@ -140,6 +162,7 @@ def parts_of(
             return [value.value], ()
         if isinstance(value, Text):
             return list(value.format.parts), value.values
+    value = as_objects(w, value)
     if any(leaf.heap or leaf == EXC for leaf in value.type.leaves()):  # its text now is not its text later
         names = {"": "str", "s": "str", "r": "repr", "a": "ascii"}
         value = call(w, f"builtins:{names[conversion]}", [value], STR)
@@ -300,6 +323,7 @@ _BOOL_METHODS = (
     "startswith endswith isdigit isalpha isalnum isspace isupper islower isnumeric isdecimal isidentifier istitle isascii "
     "isprintable __contains__"
 ).split()
+_OBJECT_METHODS = "split rsplit splitlines partition rpartition encode".split()
 _INT_METHODS = "find rfind index rindex count __len__".split()
 
 #: Method of str -> the type of its result.
@@ -308,5 +332,6 @@ METHODS: Mapping[str, Scalar | Type] = MappingProxyType(
         **dict.fromkeys(_STR_METHODS, STR),
         **dict.fromkeys(_BOOL_METHODS, PYBOOL),
         **dict.fromkeys(_INT_METHODS, PYINT),
+        **dict.fromkeys(_OBJECT_METHODS, OBJECT),
     }
 )

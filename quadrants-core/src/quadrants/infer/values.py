@@ -14,6 +14,7 @@ from quadrants.ir import Value
 from quadrants.types import (
     BOOL,
     EXC,
+    I64,
     NONE,
     OBJECT,
     STR,
@@ -369,6 +370,35 @@ class Closure(Abstract):
         return tuple(leaf for part in parts for leaf in part.leaves)
 
 
+@frozen
+class FunctionsType(Type):
+    """The type of `Functions`."""
+
+    items: tuple[Type, ...]
+
+    def leaves(self) -> tuple[Type, ...]:
+        return (I64, *(leaf for item in self.items for leaf in item.leaves()))
+
+    def __str__(self) -> str:
+        return " or ".join(map(str, self.items))
+
+
+@frozen(eq=False)
+class Functions(Abstract):
+    """One of several functions: a variable that got a function on each of several paths. A call chooses among them."""
+
+    chosen: Value
+    items: tuple[Abstract, ...]
+
+    @property
+    def type(self) -> Type:
+        return FunctionsType(tuple(item.type for item in self.items))
+
+    @property
+    def leaves(self) -> tuple[Value, ...]:
+        return (self.chosen, *(leaf for item in self.items for leaf in item.leaves))
+
+
 @frozen(eq=False)
 class Method(Abstract):
     """A bound method, until it is called."""
@@ -541,6 +571,7 @@ _REBUILD = {
     NamedTupleType: lambda t, leaves: Tup(tuple(rebuild(item, leaves) for item in t.items), (t.fields, t.cls)),
     DisplayType: lambda t, leaves: ListDisplay(tuple(rebuild(item, leaves) for item in t.items), 0, t.site),
     ListType: lambda t, leaves: List(t.item, tuple(next(leaves) for _ in t.cells())),
+    FunctionsType: lambda t, leaves: Functions(next(leaves), tuple(rebuild(item, leaves) for item in t.items)),
     OptionalType: lambda t, leaves: Opt(next(leaves), rebuild(t.item, leaves)),
     MaybeType: lambda t, leaves: Maybe(next(leaves), rebuild(t.item, leaves)),
     SliceType: lambda t, leaves: SliceValue(rebuild(t.start, leaves), rebuild(t.stop, leaves), rebuild(t.step, leaves)),
