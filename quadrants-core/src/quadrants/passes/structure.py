@@ -97,7 +97,9 @@ def integer_constants(function: Function) -> dict[Value, int]:
 
 
 def constant_turns(op: Op, constants: Mapping[Value, int]) -> int | None:
-    """How many turns a `for` takes, if its bounds are constants."""
+    """How many turns a `for` takes, if its bounds are constants; None for any other loop."""
+    if op.name != "for":
+        return None
     start, stop, step = (constants.get(value) for value in op.operands[:3])
     if start is None or stop is None or not step:
         return None
