@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import quadrants as qd
+from quadrants.host.target import host_target
 
 
 def saxpy(a, x, y):
@@ -86,3 +87,38 @@ def test_scalar_function_in_a_vector_loop_is_told():
     compiled = qd.njit(called)
     compiled(X)
     assert "cbrt() is computed one element at a time" in str(compiled.explain())
+
+
+def escapes(x, count):
+    for i in range(len(x)):
+        z = 0.0
+        for turn in range(100):
+            z = z * z + x[i]
+            if z > 4.0:
+                break
+            count[i] = turn
+
+
+def smoothed(x, y):
+    for i in range(1, len(x)):
+        z = x[i - 1]
+        while z > 1.0:
+            z *= 0.5
+        x[i] += z * y[i]
+
+
+@pytest.mark.skipif(host_target().vector_bits < 256, reason="registers with too few lanes")
+def test_loops_in_lanes_are_told():
+    """What runs in lanes, and what does not: with the accesses that stand in the way."""
+    compiled = qd.njit(escapes)
+    compiled(X, np.zeros(len(X), np.int64))
+    text = str(compiled.explain())
+    assert "turns run side by side in SIMD lanes, masks at 2 places" in text
+    assert "not vectorised" not in text
+    compiled = qd.njit(smoothed)
+    compiled(X.copy(), X)
+    (record,) = [record for record in compiled.explain().records if record.pass_name == "spmd"]
+    assert record.code == "dependence"
+    line = smoothed.__code__.co_firstlineno
+    assert record.location.line == line + 1
+    assert [int(place.split(":")[1]) for name, place in record.detail] == [line + 5, line + 2]

@@ -11,6 +11,7 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.passes.context import location_of
+from quadrants.types import LanesType
 from quadrants.types.names import type_text
 
 PASS = "survey"
@@ -58,7 +59,11 @@ def survey(module: Module, vectors: Vectors) -> tuple[list[Decision], list[Loop]
 
 
 def _is_innermost(op: Op) -> bool:
-    return op.name == "for" and not any(inner.name in ("for", "loop") for inner in op.regions[0].walk())
+    """Whether a loop is left to LLVM: it has none inside, and does not run in lanes already."""
+    return op.name == "for" and not any(
+        inner.name in ("for", "loop") or any(isinstance(value.type, LanesType) for value in inner.operands)
+        for inner in op.regions[0].walk()
+    )
 
 
 def _remaining(function: Function) -> list[Decision]:
