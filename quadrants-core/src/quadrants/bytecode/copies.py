@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from itertools import islice
 
 from .blocks import Block
 from .opcode import Inst, Loc, Opcode, effect
@@ -41,8 +42,12 @@ def _range(loc: Loc) -> tuple[int | None, ...]:
 def _merge_group(blocks: list[Block], group: list[int]) -> bool:
     """Merges two members of a group, if any two are copies."""
     group[:] = [i for i in group if blocks[i].flow is not Flow.JUMP]
-    for k, i in enumerate(group):
-        for j in group[k + 1 :]:
+    alike: defaultdict[object, list[int]] = defaultdict(list)
+    for i in group:
+        alike[_key(blocks, i)].append(i)
+    later = {i: (members, k + 1) for members in alike.values() for k, i in enumerate(members)}
+    for i in group:
+        for j in islice(*later[i], None):
             a, b = blocks[i], blocks[j]
             if not _same_ways_out(blocks, a, b):
                 continue
@@ -54,6 +59,13 @@ def _merge_group(blocks: list[Block], group: list[int]) -> bool:
                     group.append(shared)
                 return True
     return False
+
+
+def _key(blocks: list[Block], i: int) -> object:
+    """What copies have in common, for short: a long chain of conditions has as many blocks of the same source range, which are not
+    to be compared each with each."""
+    ways = (blocks[way] for way in blocks[i].succs)
+    return tuple((way.flow, tuple((inst.op, repr(inst.arg)) for inst in way.insts)) for way in ways)
 
 
 def _same_ways_out(blocks: list[Block], a: Block, b: Block) -> bool:

@@ -15,7 +15,7 @@ from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.values import Abstract, Const, Num, Text
 from quadrants.ir import Value
-from quadrants.ir.core import Op
+from quadrants.ir.core import Op, Region
 from quadrants.ir.ops import OPS
 from quadrants.types import BOOL, F64, I8, I64, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, FormatHole, FormatType, Scalar
 from quadrants.types.dtypes import dtype_of
@@ -126,9 +126,28 @@ def float_to_int(w: Emitter, value: Abstract) -> Value:
         return w.cast(value, PYINT)
     register = w.cast(value, PYFLOAT)
     v, f64 = w.b.value, w.b.f64
-    fits = v("and", v("cmp", register, f64(-(2.0**63)), pred="ge"), v("cmp", register, f64(2.0**63), pred="lt"))
+    fits = v("cmp", v("abs", register), f64(2.0**63), pred="lt")
     misfit = w.new_region()
     with w.b.into(misfit):
+        least = v("cmp", register, f64(-(2.0**63)), pred="eq")
+        w.b.region.ops.append(Op(OPS["if"], [least], [], {}, [_yielding(w), _misfit(w, register)], w.b.loc))
+        w.b.op("yield")
+    w.b.region.ops.append(Op(OPS["if"], [fits], [], {}, [_yielding(w), misfit], w.b.loc))
+    return v("cast", register, type=PYINT.machine)
+
+
+def _yielding(w: Emitter) -> Region:
+    region = w.new_region()
+    with w.b.into(region):
+        w.b.op("yield")
+    return region
+
+
+def _misfit(w: Emitter, register: Value) -> Region:
+    """A region that raises for a float that is no int64."""
+    region = w.new_region()
+    v, f64 = w.b.value, w.b.f64
+    with w.b.into(region):
         w.check(v("cmp", register, register, pred="eq"), ValueError, "cannot convert float NaN to integer")
         finite = v("cmp", v("abs", register), f64(float("inf")), pred="lt")
         w.check(finite, OverflowError, "cannot convert float infinity to integer")
@@ -136,11 +155,7 @@ def float_to_int(w: Emitter, value: Abstract) -> Value:
             w.b.bool(False), OverflowError, "the float does not fit in 64 bits: integers are int64 in compiled code"
         )
         w.b.op("unreachable")
-    fine = w.new_region()
-    with w.b.into(fine):
-        w.b.op("yield")
-    w.b.region.ops.append(Op(OPS["if"], [fits], [], {}, [fine, misfit], w.b.loc))
-    return v("cast", register, type=PYINT.machine)
+    return region
 
 
 def sized(w: Emitter, value: Abstract, to: Scalar) -> Value:
