@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from quadrants.backend.contract import Artifact, LaunchAbi, LaunchShape, Stream
 from quadrants.diagnostics import BackendError, Code
-from quadrants.ir.boxing import box, resolve
-from quadrants.types import TupleType
-from quadrants.types.text import parse_type
 from quadrants_vulkan.driver.library import VulkanError
-from quadrants_vulkan.lower.errors import BLOCK, LEAVES, REPORT_BYTES, SITE, THREAD, leaves_of
+from quadrants_vulkan.driver.recorder import Report
+from quadrants_vulkan.lower.errors import REPORT_BYTES, SITE
 from quadrants_vulkan.lower.kernel import ENTRY, Facts
 from quadrants_vulkan.lower.launch import PUSHED
-from quadrants_vulkan.lower.module import Site
+from quadrants_vulkan.lower.prints import RECORDS_BYTES
+from quadrants_vulkan.reports import error_of, print_all
 
 if TYPE_CHECKING:
     from quadrants_vulkan.device import VulkanDevice
@@ -39,6 +38,7 @@ class VulkanExecutable:
         self.device = device
         self.name = artifact.entries[0]
         self.facts = Facts.from_json(dict(artifact.metadata)["facts"])
+        self._report_bytes = REPORT_BYTES + (RECORDS_BYTES if self.facts.prints else 16)
         self._pipelines: dict[tuple[Box, int], int] = {}
         self._recorder = device.recorder
         vk, handle = device.vk, device.logical.handle
@@ -125,9 +125,9 @@ class VulkanExecutable:
             size, report_address = len(arguments), 0
             if self.facts.sites:
                 size = (size + 15) & ~15
-                address, pointer = recorder.block(size + REPORT_BYTES)
+                address, pointer = recorder.block(size + self._report_bytes)
                 report_address = address + size
-                recorder.vk.ffi.buffer(pointer + size, REPORT_BYTES)[:] = bytes(REPORT_BYTES)
+                recorder.vk.ffi.memmove(pointer + size, _NOTHING, len(_NOTHING))
                 recorder.open().reports.append(self._reporter(pointer + size))
             elif size:
                 address, pointer = recorder.block(size)
@@ -144,13 +144,15 @@ class VulkanExecutable:
             groups = grid if max(grid) <= most else tuple(min(most, n - at) for n, at in zip(grid, first))
             self._recorder.dispatch(pipeline, self._layout, self._pushed, PUSHED.size, groups)  # type: ignore[arg-type]
 
-    def _reporter(self, pointer: Any) -> Any:
+    def _reporter(self, pointer: Any) -> Report:
         """What looks at a report when the kernel has run."""
-        ffi, facts, name = self.device.vk.ffi, self.facts, self.name
-        words = ffi.cast("uint32_t *", pointer)
+        words = self.device.vk.ffi.cast("uint32_t *", pointer)
+        facts, records = self.facts, REPORT_BYTES // 4
 
         def report() -> Exception | None:
-            return error_of(facts.sites[words[SITE] - 1], name, words) if words[SITE] else None
+            if facts.prints:
+                print_all(facts, words + records)
+            return error_of(facts, words) if words[SITE] else None
 
         return report
 
@@ -165,29 +167,11 @@ class VulkanExecutable:
 
 
 _ORIGIN: Box = (0, 0, 0)
+#: A report of nothing, and the count of no records behind it.
+_NOTHING = bytes(REPORT_BYTES + 16)
 
 
 def _parts(grid: Box, most: int) -> list[Box]:
     """The first blocks of the dispatches that make up a grid."""
     x, y, z = (range(0, size, most) for size in grid)
     return [(a, b, c) for c in z for b in y for a in x]
-
-
-def error_of(site: Site, kernel: str, words: Any) -> Exception:
-    """The exception that a report tells of: the kernel's own, with a note on where it was raised."""
-    type = parse_type(site.args)
-    assert isinstance(type, TupleType)
-    count = 2 * len(type.leaves())
-    args = box(type, iter(leaves_of(type, [int(words[LEAVES + i]) for i in range(count)])))
-    block = tuple(int(words[BLOCK + axis]) for axis in range(3))
-    thread = tuple(int(words[THREAD + axis]) for axis in range(3))
-    try:
-        cls = resolve(site.exc)
-    except LookupError:
-        cls = RuntimeError
-    where = f"in block {block}, thread {thread} of the kernel {kernel}"
-    if len(args) == 1 and isinstance(args[0], str):
-        args = (f"{args[0]} ({where})",)
-    error: Exception = cls(*args)
-    error.add_note(f'  File "{site.filename}", line {site.line}, in {site.qualname}: {where}')
-    return error

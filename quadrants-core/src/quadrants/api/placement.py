@@ -31,27 +31,31 @@ def _in_place(leaf: Any) -> Any:
 
 @contextmanager
 def staged(types: Sequence[Type], leaves: Sequence[Any], memory: DeviceMemory) -> Iterator[list[Any]]:
-    """Arrays copied to the device, contiguous, and back into those that may be written. The same array is copied once."""
+    """Arrays copied to the device, contiguous in the order of their type, and back into those that may be written. The same array
+    is copied once."""
     copies: dict[int, tuple[int, np.ndarray]] = {}
     placed: list[Any] = []
     try:
-        for leaf in leaves:
+        for type, leaf in zip(types, leaves):
             if not isinstance(leaf, np.ndarray):
                 here = isinstance(leaf, devicearrays.DeviceArray)
                 placed.append(leaf.placed(in_bytes=False) if here else leaf)
                 continue
+            columns = isinstance(type, ArrayType) and type.layout == "F"
+            rows = leaf.T if columns else leaf  # contiguous by rows on the device
             if id(leaf) not in copies:
-                host = np.ascontiguousarray(leaf).reshape(leaf.shape)
+                host = np.ascontiguousarray(rows).reshape(rows.shape)
                 address = memory.allocate(max(host.nbytes, 1))
-                copies[id(leaf)] = (address, leaf)
+                copies[id(leaf)] = (address, rows)
                 if host.nbytes:
                     memory.copy_in(address, _bytes(host))
-            placed.append(DeviceArray(copies[id(leaf)][0], leaf.shape, _element_strides(leaf.shape)))
+            strides = _element_strides(rows.shape)
+            placed.append(DeviceArray(copies[id(leaf)][0], leaf.shape, strides[::-1] if columns else strides))
         yield placed
         written = {id(leaf) for type, leaf in zip(types, leaves) if isinstance(type, ArrayType) and not type.readonly}
-        for key, (address, leaf) in copies.items():
-            if key in written and leaf.size:
-                _copy_back(memory, address, leaf)
+        for key, (address, rows) in copies.items():
+            if key in written and rows.size:
+                _copy_back(memory, address, rows)
     finally:
         for address, _ in copies.values():
             memory.free(address)

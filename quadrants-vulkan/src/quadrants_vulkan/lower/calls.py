@@ -28,7 +28,8 @@ def _call(e: FunctionEmitter, op: Op) -> None:
         ids = [made]
     else:
         ids = [e.let(Code.COMPOSITE_EXTRACT, e.type(part), made, index) for index, part in enumerate(parts)]
-    e.define(op.results, tuple(ids))
+    places = [e.place_of(op.operands[way]) if isinstance(way, int) else way for way in callee.places]
+    e.define(op.results, tuple(ids), places)
 
 
 def _var(e: FunctionEmitter, op: Op) -> None:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants._frozen import frozen
-from quadrants.types import I32, ArrayType, Scalar
+from quadrants.ir import Value
+from quadrants.types import I32, Scalar
 from quadrants_vulkan.lower import integers
 from quadrants_vulkan.lower.casts import widened
 from quadrants_vulkan.lower.emit import FunctionEmitter, Parts
@@ -72,9 +73,9 @@ def variable_cell(e: FunctionEmitter, place: Place, index: Id) -> Cell:
     return Cell(pointer, type, access, storage)
 
 
-def in_words(e: FunctionEmitter, type: ArrayType) -> bool:
+def in_words(e: FunctionEmitter, array: Value) -> bool:
     """Whether positions in an array are computed with words: outside of global memory, and without longs."""
-    return type.space != "global" or not e.longs.native
+    return e.place_of(array) is not None or not e.longs.native
 
 
 def address_of(e: FunctionEmitter, base: Id, offset: Id) -> Id:

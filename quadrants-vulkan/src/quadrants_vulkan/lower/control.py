@@ -199,6 +199,13 @@ def leave(e: FunctionEmitter, failed: bool, parts: tuple[Id, ...] = ()) -> None:
 
 
 def _return(e: FunctionEmitter, op: Op) -> None:
+    for position, value in enumerate(op.operands):
+        place, before = e.place_of(value), e.result_places[position]
+        if before not in (None, place):
+            e.module.refuse(
+                e.function, op, "a function that gives back one of several arrays of its thread", "return an index"
+            )
+        e.result_places[position] = place
     leave(e, False, e.all(op.operands))
 
 

@@ -59,6 +59,7 @@ class FunctionEmitter:
         self.continues: dict[int, Join] = {}
         self.yields: list[Join] = []
         self.raises = module.raising(function)
+        self.result_places: list[Place | None] = [None] * len(function.result_types)
 
     # Instructions
 

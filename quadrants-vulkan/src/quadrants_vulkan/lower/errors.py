@@ -46,22 +46,33 @@ def _raise_here(e: FunctionEmitter, op: Op, exc: str, args: Type, payload: Paylo
     before = cells.compare_exchange(e, cell, e.word(0), e.word(number))
 
     def write() -> None:
-        from quadrants_vulkan.lower.device import (
+        from quadrants_vulkan.lower.device import (  # that module imports the emitters of control flow
             block_index,
             thread_index,
-        )  # that module imports the emitters of control flow
+        )
 
         words = [(BLOCK + axis, block_index(e, axis)) for axis in range(3)]
         words += [(THREAD + axis, thread_index(e, axis)) for axis in range(3)]
-        for position, (type, parts) in enumerate(payload[:MOST_LEAVES]):
-            pair = _bits(e, type, parts)
-            words += [(LEAVES + 2 * position, e.longs.low(pair)), (LEAVES + 2 * position + 1, e.longs.high(pair))]
-        for place, word in words:
-            at = e.longs.add(address, e.longs.const(4 * place))
-            cells.whole_cell(e, Spot(at), Part.WORD).store(e, word)
+        write_words(e, address, [*words, *leaf_words(e, payload)])
 
     guarded(e, e.test(Code.I_EQUAL, before, e.word(0)), write)
     leave(e, failed=True)
+
+
+def leaf_words(e: FunctionEmitter, payload: Payload) -> list[tuple[int, Id]]:
+    """The words of leaves, with their places in a report."""
+    words = []
+    for position, (type, parts) in enumerate(payload[:MOST_LEAVES]):
+        pair = _bits(e, type, parts)
+        words += [(LEAVES + 2 * position, e.longs.low(pair)), (LEAVES + 2 * position + 1, e.longs.high(pair))]
+    return words
+
+
+def write_words(e: FunctionEmitter, address: Id, words: Sequence[tuple[int, Id]]) -> None:
+    """Write words at their places behind an address."""
+    for place, word in words:
+        at = e.longs.add(address, e.longs.const(4 * place))
+        cells.whole_cell(e, Spot(at), Part.WORD).store(e, word)
 
 
 def _bits(e: FunctionEmitter, type: Scalar, parts: Parts) -> Id:
@@ -93,8 +104,8 @@ def leaves_of(type: TupleType, words: Sequence[int]) -> list[Any]:
     return leaves
 
 
-def _payload(e: FunctionEmitter, op: Op, first: int) -> list[tuple[Scalar, Parts]]:
-    """The operands that are the leaves of an exception's arguments."""
+def payload_of(e: FunctionEmitter, op: Op, first: int) -> list[tuple[Scalar, Parts]]:
+    """The operands that are the leaves of the arguments of an exception, or of a print."""
     payload = []
     for value in op.operands[first:]:
         if not isinstance(value.type, Scalar) or value.type.is_complex:
@@ -113,11 +124,11 @@ def _args(op: Op) -> Type:
 
 
 def _check(e: FunctionEmitter, op: Op) -> None:
-    check(e, op, e.one(op.operands[0]), str(op.attrs["exc"]), _args(op), _payload(e, op, 1))
+    check(e, op, e.one(op.operands[0]), str(op.attrs["exc"]), _args(op), payload_of(e, op, 1))
 
 
 def _raise(e: FunctionEmitter, op: Op) -> None:
-    _raise_here(e, op, str(op.attrs["exc"]), _args(op), _payload(e, op, 0))
+    _raise_here(e, op, str(op.attrs["exc"]), _args(op), payload_of(e, op, 0))
 
 
 EMITTERS: dict[str, Emitter] = {"check": _check, "raise": _raise}

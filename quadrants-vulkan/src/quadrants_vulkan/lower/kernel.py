@@ -8,6 +8,7 @@ and its `Facts`. The shape of the block and the length of the dynamic buffer are
 from __future__ import annotations
 
 import json
+from dataclasses import fields
 
 from quadrants import diagnostics
 from quadrants._frozen import frozen
@@ -33,24 +34,27 @@ class Facts:
     Args:
         dynamic_item: bytes of an element of the dynamic shared buffer; 0: there is none.
         shared_bytes: of static shared memory.
-        sites: the places that may raise, by their number in a report.
+        sites: the places that may raise or print, by their number in a report.
+        kernel: the qualified name of the Python function.
     """
 
     dynamic_item: int = 0
     shared_bytes: int = 0
     sites: tuple[Site, ...] = ()
+    kernel: str = ""
+
+    @property
+    def prints(self) -> bool:
+        return any(not site.exc for site in self.sites)
 
     def to_json(self) -> str:
-        return json.dumps([self.dynamic_item, self.shared_bytes, [list(_fields(site)) for site in self.sites]])
+        sites = [[getattr(site, field.name) for field in fields(Site)] for site in self.sites]
+        return json.dumps([self.dynamic_item, self.shared_bytes, sites, self.kernel])
 
     @classmethod
     def from_json(cls, text: str) -> Facts:
-        item, nbytes, sites = json.loads(text)
-        return cls(item, nbytes, tuple(Site(*fields) for fields in sites))
-
-
-def _fields(site: Site) -> tuple[str | int, ...]:
-    return site.exc, site.args, site.filename, site.qualname, site.line
+        item, nbytes, sites, kernel = json.loads(text)
+        return cls(item, nbytes, tuple(Site(*members) for members in sites), kernel)
 
 
 #: Feature -> capability and mode that ask for it, for floats of a width.
@@ -102,7 +106,7 @@ def compile_module(module: Module, profile: Profile) -> tuple[bytes, Facts]:
         asm.capability(Capability.VULKAN_MEMORY_MODEL)
     asm.capability(Capability.PHYSICAL_STORAGE_BUFFER_ADDRESSES)
     code = asm.finish([(ENTRY, entry)], m.vulkan_memory)
-    return code, Facts(m.shared.dynamic_item, m.shared.nbytes, tuple(m.sites))
+    return code, Facts(m.shared.dynamic_item, m.shared.nbytes, tuple(m.sites), function.scope.qualname)
 
 
 def _entry(m: ModuleEmitter, result: int, body: int) -> int:

@@ -90,7 +90,7 @@ def _index(e: FunctionEmitter, op: Op) -> None:
 def offset_of(e: FunctionEmitter, array: Value, places: Sequence[Id]) -> Id:
     """The distance in bytes of an element from the base: a word where `cells.in_words`, else a long."""
     type, parts = array_type(array), e.get(array)
-    words = cells.in_words(e, type)
+    words = cells.in_words(e, array)
 
     def narrow(longs: Sequence[Id]) -> list[Id]:
         return [e.longs.low(long) for long in longs] if words else list(longs)
@@ -130,15 +130,14 @@ def spot_of(e: FunctionEmitter, op: Op, first: int) -> tuple[Spot, ArrayType]:
 
 def spot_at(e: FunctionEmitter, array: Value, offset: Id) -> Spot:
     """The place at an offset from the base of an array."""
-    base = e.get(array)[0]
-    if array_type(array).space == "global":
-        return Spot(cells.address_of(e, base, offset))
-    place = e.place_of(array)
-    if place is None:
+    base, place = e.get(array)[0], e.place_of(array)
+    if place is not None:
+        return Spot(e.w(Code.I_ADD, e.longs.low(base), offset), place)
+    if array_type(array).space != "global":
         e.module.refuse(
             e.function, None, "an array of a block or of a thread whose place is not known", "make it first"
         )
-    return Spot(e.w(Code.I_ADD, base, offset), place)
+    return Spot(cells.address_of(e, base, offset))
 
 
 def _load(e: FunctionEmitter, op: Op) -> None:
@@ -163,10 +162,7 @@ def _view(e: FunctionEmitter, op: Op) -> None:
             what = f"a view of {source.space} memory of {source.dtype} as {target.dtype}"
             e.module.refuse(e.function, op, what, "make an array of that type")
         e.places[op.result] = place
-    if source.space == "global":
-        start = e.longs.add(base, offset)
-    else:
-        start = e.w(Code.I_ADD, base, e.longs.low(offset))
+    start = e.longs.add(base, offset)
     shape = e.all(op.operands[2 : 2 + target.ndim])
     steps = () if target.contiguous else e.all(op.operands[2 + target.ndim :])
     e.set(op, start, *shape, *steps)
@@ -182,14 +178,10 @@ def _same(e: FunctionEmitter, op: Op) -> None:
         return
     pairs = [*zip(dims(e.get(a), first), dims(e.get(b), second))]
     pairs += zip(strides(e, e.get(a), first), strides(e, e.get(b), second))
-    answer = _equal_base(e, first, e.get(a)[0], e.get(b)[0])
+    answer = e.longs.compare("eq", False, e.get(a)[0], e.get(b)[0])
     for x, y in pairs:
         answer = e.test(Code.LOGICAL_AND, answer, e.longs.compare("eq", False, x, y))
     e.set(op, answer)
-
-
-def _equal_base(e: FunctionEmitter, type: ArrayType, a: Id, b: Id) -> Id:
-    return e.longs.compare("eq", False, a, b) if type.space == "global" else e.test(Code.I_EQUAL, a, b)
 
 
 def _overlap(e: FunctionEmitter, op: Op) -> None:
@@ -207,8 +199,7 @@ def _overlap(e: FunctionEmitter, op: Op) -> None:
 def _extent(e: FunctionEmitter, array: Value) -> tuple[Id, Id, Id]:
     """The first address, the one behind the last, and whether there is any element."""
     type, parts, longs = array_type(array), e.get(array), e.longs
-    base = parts[0] if type.space == "global" else longs.join(parts[0], e.word(0))
-    low, high, some = base, longs.add(base, longs.const(type.dtype.itemsize)), e.truth(True)
+    low, high, some = parts[0], longs.add(parts[0], longs.const(type.dtype.itemsize)), e.truth(True)
     for size, step in zip(dims(parts, type), strides(e, parts, type)):
         reach = longs.mul(longs.sub(size, longs.const(1)), step)
         down = longs.compare("lt", True, reach, longs.const(0))
@@ -225,7 +216,10 @@ def _items(dtype: Scalar) -> int:
     return 2 if dtype.is_complex else 1
 
 
-def _shape(op: Op) -> tuple[int, ...]:
+def _shape(e: FunctionEmitter, op: Op) -> tuple[int, ...]:
+    """The constant sizes of an array of a block or of a thread."""
+    if op.name == "alloc":
+        return tuple(e.module.integers(e.function)[size] for size in op.operands)
     shape = op.attrs["shape"]
     assert isinstance(shape, tuple)
     return shape
@@ -234,18 +228,18 @@ def _shape(op: Op) -> tuple[int, ...]:
 def local_variables(e: FunctionEmitter) -> None:
     """The variables for a thread's own arrays: one for each, which drivers can keep in registers; one for all of the
     same kind where the function chooses between arrays."""
-    made = [op for op in e.function.body.walk() if op.name == "local.array"]
+    made = [op for op in e.function.body.walk() if op.name == "local.array" or op.name == "alloc" and op.attr("stack")]
     together = any(_is_local(value) for op in e.function.body.walk() for value in _chosen(op))
     counts: dict[Part, int] = {}
     starts: dict[int, tuple[Part, int]] = {}
     for op in made:
         part = local_part(array_type(op.result).dtype)
         starts[id(op)] = (part, counts.get(part, 0))
-        counts[part] = counts.get(part, 0) + _length(op)
+        counts[part] = counts.get(part, 0) + _length(e, op)
     common = {part: _local_place(e, part, count) for part, count in counts.items()} if together else {}
     for op in made:
         part, start = starts[id(op)]
-        e.local_arrays[id(op)] = (common[part], start) if together else (_local_place(e, part, _length(op)), 0)
+        e.local_arrays[id(op)] = (common[part], start) if together else (_local_place(e, part, _length(e, op)), 0)
 
 
 def _is_local(value: Value) -> bool:
@@ -268,14 +262,29 @@ def _local_array(e: FunctionEmitter, op: Op) -> None:
     _place_array(e, op, *e.local_arrays[id(op)])
 
 
+def _alloc(e: FunctionEmitter, op: Op) -> None:
+    """A small array of the thread; there is no heap for others."""
+    if not op.attr("stack"):
+        e.module.refuse(e.function, op, "alloc: a device has no heap", _HEAP)
+    _local_array(e, op)
+    if op.attr("zero"):
+        place, start = e.local_arrays[id(op)]
+        nothing = e.asm.null(e.type(place.part))
+        for index in range(start, start + _length(e, op)):
+            cells.variable_cell(e, place, e.word(index)).store(e, nothing)
+
+
+_HEAP = "make the array before the launch, give it a small constant size, or use local.array or shared.array"
+
+
 def _place_array(e: FunctionEmitter, op: Op, place: Place, start: int) -> None:
     """The array from an element of a variable on; its base is in bytes, as if elements had their size in memory."""
     e.places[op.result] = place
-    e.set(op, e.word(start * array_type(op.result).dtype.part.itemsize), *map(e.longs.const, _shape(op)))
+    e.set(op, e.longs.const(start * array_type(op.result).dtype.part.itemsize), *map(e.longs.const, _shape(e, op)))
 
 
-def _length(op: Op) -> int:
-    return math.prod(_shape(op)) * _items(array_type(op.result).dtype)
+def _length(e: FunctionEmitter, op: Op) -> int:
+    return math.prod(_shape(e, op)) * _items(array_type(op.result).dtype)
 
 
 def _shared_array(e: FunctionEmitter, op: Op) -> None:
@@ -293,7 +302,7 @@ def _shared_variables(e: FunctionEmitter, op: Op) -> None:
     for made in (made for f in functions for made in f.body.walk() if made.name == "shared.array"):
         part = shared_part(array_type(made.result).dtype)
         shared.starts[id(made)] = (part, counts.get(part, 0))
-        counts[part] = counts.get(part, 0) + _length(made)
+        counts[part] = counts.get(part, 0) + _length(e, made)
     shared.nbytes = sum(WIDTH[part] * count for part, count in counts.items())
     most = e.module.profile.limit("shared_bytes")
     if shared.nbytes > most:
@@ -325,7 +334,7 @@ def _shared_dynamic(e: FunctionEmitter, op: Op) -> None:
     held = e.asm.specialised(DYNAMIC_LENGTH, 1)
     total = e.w(Code.I_MUL, held, e.word(shared.dynamic_item))
     count = e.w(Code.U_DIV, total, e.word(type.dtype.itemsize))
-    e.set(op, e.word(0), e.longs.join(count, e.word(0)))
+    e.set(op, e.longs.const(0), e.longs.extend(count, signed=False))
 
 
 def _dynamic_types(e: FunctionEmitter) -> set[Type]:
@@ -342,6 +351,7 @@ EMITTERS: dict[str, Emitter] = {
     "view": _view,
     "same": _same,
     "overlap": _overlap,
+    "alloc": _alloc,
     "local.array": _local_array,
     "shared.array": _shared_array,
     "shared.dynamic": _shared_dynamic,

@@ -16,6 +16,7 @@ from quadrants.diagnostics import CompileError, SourceLocation
 from quadrants.ir import Function, Module, Value
 from quadrants.ir import Op as QirOp
 from quadrants.ir.parser import parse_module
+from quadrants.passes.structure import integer_constants
 from quadrants.types import F16, F32, Type
 from quadrants_vulkan.lower import helpers
 from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter
@@ -38,23 +39,36 @@ class Callee:
         result: the type that it gives.
         count: how many parts its results have.
         raises: whether the first member of what it gives says that it raised.
+        places: where the arrays are that it gives: in the place of an argument, by its number, or in shared memory.
     """
 
     id: Id
     result: Id
     count: int
     raises: bool = False
+    places: tuple[int | Place | None, ...] = ()
 
 
 @frozen
 class Site:
-    """A place that may raise: the class, the type of its arguments as text, and where it is."""
+    """A place that tells the host something: it raises, or it prints.
+
+    Args:
+        exc: the class of the exception; empty: it prints.
+        args: the type of the arguments, as text.
+        filename, qualname, firstlineno: the function.
+        line, col, end_line, end_col: where in it.
+    """
 
     exc: str
     args: str
     filename: str
     qualname: str
-    line: int
+    firstlineno: int
+    line: int = 0
+    col: int = 0
+    end_line: int = 0
+    end_col: int = 0
 
 
 @record(eq=False)
@@ -84,6 +98,7 @@ class ModuleEmitter:
         self.counter: Id | None = None
         self._helpers: dict[str, Callee] = {}
         self._raising: dict[str, bool] = {}
+        self._integers: dict[str, dict[Value, int]] = {}
         native = profile.has(Feature.INT64)
         word = self.asm.int_type(32)
         if native:
@@ -147,12 +162,20 @@ class ModuleEmitter:
             self.refuse(e.function, op, "float64", "use float32, or a device that has shaderFloat64")
 
     def site(self, function: Function, op: QirOp, exc: str, args: Type) -> int:
-        """Register a place that may raise; its number."""
-        place = location_of(function, op)
-        self.sites.append(Site(exc, str(args), place.filename, place.function or "", place.line or 0))
+        """Register a place that raises, or prints; its number."""
+        scope, loc = function.scope, op.loc
+        place = (loc.line, loc.col, loc.end_line, loc.end_col) if loc is not None else ()
+        self.sites.append(Site(exc, str(args), scope.filename, scope.qualname, scope.firstlineno, *place))
         return len(self.sites) - 1
 
     # Functions
+
+    def integers(self, function: Function) -> dict[Value, int]:
+        """The values of a function that are integer constants."""
+        found = self._integers.get(function.name)
+        if found is None:
+            found = self._integers[function.name] = integer_constants(function)
+        return found
 
     def raising(self, function: Function) -> bool:
         """Whether the function may raise."""
@@ -213,7 +236,13 @@ class ModuleEmitter:
         e.region(function.body)
         self.add(e, head)
         self.building.pop()
-        return Callee(made, e.result, len(parts), e.raises)
+        given = [e.place_of(value) for value in function.params]
+        ways = tuple(given.index(p) if p is not None and p.local and p in given else p for p in e.result_places)
+        if any(isinstance(way, Place) and way.local for way in ways):
+            self.refuse(
+                function, None, "a function that gives back an array of its own", "make the array in the caller"
+            )
+        return Callee(made, e.result, len(parts), e.raises, ways)
 
     def _parameter(
         self, e: FunctionEmitter, value: Value, index: int, places: Sequence[Place | None]

@@ -2,7 +2,7 @@
 
 A value is a tuple of ids, one a part. Integers of up to 32 bits are words (extended by their sign), those of 64 bits are longs
 (a pair of words where the device has none), float16 is held as a float32 that is representable as a float16, and a complex number
-is two floats. An array is a base, its dims, and its strides in bytes unless the layout implies them; a dim is a long.
+is two floats. An array is a base, its dims, and its strides in bytes unless the layout implies them, all of them longs.
 """
 
 from __future__ import annotations
@@ -66,8 +66,7 @@ def parts_of(type: Type) -> tuple[Part, ...]:
     if isinstance(type, RefType):
         return parts_of(type.item)
     assert isinstance(type, ArrayType), type
-    base = Part.LONG if type.space == "global" else Part.WORD
-    return (base, *[Part.LONG] * type.ndim * (1 if type.contiguous else 2))
+    return (Part.LONG,) * (1 + type.ndim * (1 if type.contiguous else 2))
 
 
 def local_part(type: Scalar) -> Part:

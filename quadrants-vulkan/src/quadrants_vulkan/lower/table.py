@@ -16,26 +16,26 @@ from quadrants_vulkan.lower import (
     floats,
     integers,
     memory,
+    prints,
     subgroup,
 )
 from quadrants_vulkan.lower.emit import Emitter
 
-_FAMILIES = (arith, integers, casts, floats, memory, control, calls, errors, device, atomics, subgroup)
+_FAMILIES = (arith, integers, casts, floats, memory, control, calls, errors, prints, device, atomics, subgroup)
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(
     {name: emitter for family in _FAMILIES for name, emitter in family.EMITTERS.items()}
 )
 
-_HEAP = ("a device has no heap", "make the array before the launch, or use local.array or shared.array")
+_HEAP = ("a device has no heap, and counts no references", "compile through the passes of the device level")
 _HANDLE = ("exceptions end a kernel, they are not handled in it", "test the condition instead")
 _EXPANDED = ("it is expanded by `softmath`", "compile through the backend's passes")
 _MAPS = ("it is expanded into loops by the pass expand_maps", "compile through the backend's passes")
-_HOST = ("it calls back into Python", "do that before or after the launch")
+_HOST = ("it asks the interpreter on the host", "compile through the passes of the device level")
 
 #: Op name -> (why it is not lowered, what to do).
 UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
-        "alloc": _HEAP,
         "retain": _HEAP,
         "release": _HEAP,
         "map": _MAPS,
@@ -43,7 +43,6 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "try": _HANDLE,
         "reraise": _HANDLE,
         "exc.match": _HANDLE,
-        "pycall": _HOST,
         "poll": _HOST,
         "grid.barrier": ("Vulkan does not say that all blocks run at once", "end the kernel, and launch another"),
     }
