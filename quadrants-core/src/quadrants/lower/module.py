@@ -48,7 +48,7 @@ def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered
         classes=tuple(context.exceptions.classes),
         entry_symbol=module.entry,
         entry_raises=module.entry in context.exceptions.raising,
-        entry_inlines=_inline(entry) != "never",
+        entry_inlines=_inline(module, entry) != "never",
     )
 
 
@@ -72,31 +72,44 @@ def _calls(module: Module) -> Counter[str]:
     return found
 
 
-def _inline(function: Function, calls: int | None = None) -> str:
+def _inline(module: Module, function: Function, calls: int | None = None) -> str:
     """Whether a function is inlined "always", "never", or as LLVM sees fit (""). `calls`: how often the module calls it; None for
-    the entry.
+    the entry, which stays apart from Python's side of the call where anything loops.
 
-    A function with loops is not inlined if that would gain little: LLVM would optimise it twice, by itself and in place. What is
-    tiny, or called once, is inlined before everything else: LLVM would do it too, but function by function from the leaves up,
-    optimising the same code anew at each level.
+    A function with loops is not inlined if that would gain little: it is large, or loops in loops are called from several places.
+    LLVM would optimise it more than once, by itself and in place. What is tiny, or called once, is inlined before everything else:
+    LLVM would do it too, but function by function from the leaves up, optimising the same code anew at each level.
     """
     inline = function.attrs.get("inline")
     if inline is not None:
         return str(inline)
-    if _has_loop(function.body) and (calls is None or _has_more(function, _LARGE)):
+    if calls is None:
+        return "never" if any(_has_loop(each.body) for each in module.functions.values()) else ""
+    if _has_loop(function.body) and (_has_more(function, _LARGE) or (calls > 1 and _nests(module, function.body))):
         return "never"
-    if calls is None or function.attrs.get("recursive"):
+    if function.attrs.get("recursive"):
         return ""
     return "always" if not _has_more(function, _LARGE if calls == 1 else _TINY) else ""
 
 
 def _attributes(context: ModuleContext, function: Function, calls: int | None = None) -> str:
     simd = "" if context.options.simd else " noimplicitfloat"  # LLVM's vectorisers leave such functions alone
-    return _INLINE.get(_inline(function, calls), "") + " nounwind" + simd
+    return _INLINE.get(_inline(context.module, function, calls), "") + " nounwind" + simd
 
 
 def _has_loop(region: Region) -> bool:
     return any(op.name in _LOOPS or any(map(_has_loop, op.regions)) for op in region.ops)
+
+
+def _nests(module: Module, region: Region, inside: bool = False) -> bool:
+    """Whether a loop holds another, or a call of a function with loops."""
+    for op in region.ops:
+        loop = op.name in _LOOPS
+        if inside and (loop or (op.name == "call" and _has_loop(module.functions[str(op.attrs["callee"])].body))):
+            return True
+        if any(_nests(module, nested, inside or loop) for nested in op.regions):
+            return True
+    return False
 
 
 def _has_more(function: Function, ops: int) -> bool:
@@ -145,7 +158,7 @@ def _store_results(e: FunctionEmitter, results: tuple[str, ...], outs: list[Text
 def _entry_header(context: ModuleContext, function: Function, names: list[Parts], outs: list[Text]) -> str:
     """Not to be inlined, it may be in another module than what calls it."""
     params = ", ".join((param_list(function, names), *(f"ptr noalias noundef {out}" for out in outs)))
-    linkage = "hidden" if _inline(function) == "never" else "internal"
+    linkage = "hidden" if _inline(context.module, function) == "never" else "internal"
     return f"define {linkage} i32 {symbol(function.name)}({params}){_attributes(context, function)}"
 
 
