@@ -147,6 +147,8 @@ class Program:
             raise _take_error()
         assert site.kind is abi.SiteKind.RAISE and abi.class_number(status) == site.exc
         words = iter(struct.unpack_from(f"<{count}Q", context, offset + abi.RECORD_PAYLOAD))
+        if site.chain:
+            next(words)  # the exception that was being handled
         assert isinstance(site.args, TupleType)
         values = box(site.args, payload(site.args, words))
         raise Raised(self.lowered.classes[site.exc - 1], values, site.loc)

@@ -18,7 +18,6 @@ from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_op, replace_uses
 from quadrants.passes.context import PassContext
 from quadrants.passes.structure import (
-    LOOPS,
     SHORT,
     breaks_of,
     constant_turns,
@@ -184,16 +183,27 @@ class _Finder:
 
     def borders(self) -> _Borders:
         self.note(self.loop.regions[0])
-        loops = [op for op in self.loop.regions[0].walk() if op.name in LOOPS]
-        flat = all((constant_turns(op, self.constants) or SHORT + 1) <= SHORT for op in loops)
-        for op in self.loop.regions[0].walk():
+        self.tests(self.loop.regions[0], innermost=not any(map(self.is_long, self.loop.regions[0].walk())))
+        return self.found
+
+    def tests(self, region: Region, innermost: bool) -> None:
+        """Look at the tests of a region; at comparisons only in innermost loops: around other loops a branch costs little."""
+        for op in region.ops:
             if op.name == "mod":
                 self.remainder(op)
             elif op.name == "index" and op.attr("wrap") and not op.attr("checked"):
                 self.wraparound(op)
-            elif op.name == "cmp" and flat:  # around other loops a branch costs little
+            elif op.name == "cmp" and innermost:
                 self.comparison(op)
-        return self.found
+            for nested in op.regions:
+                self.tests(nested, innermost or self.is_long(op))
+
+    def is_long(self, op: Op) -> bool:
+        """Whether it is a loop of more than a few turns."""
+        if op.name != "for":
+            return op.name == "loop"
+        turns = constant_turns(op, self.constants)
+        return turns is None or turns > SHORT
 
     def note(self, region: Region) -> None:
         for arg in region.args:
