@@ -88,14 +88,11 @@ class Shadow:
     def grid_barrier(self) -> None:
         self.grid_epoch += 1
 
-    def note(self, op: Op, thread: Thread) -> None:
-        """An op that is no access: a fence counts."""
+    def access(self, op: Op, values: tuple[Any, ...], thread: Thread) -> None:
+        """Before the op happens: compare with what others did, and remember it."""
         if op.name == "fence":
             key = (thread.block, thread.number)
             self.fences[key] = self.fences.get(key, 0) + 1
-
-    def access(self, op: Op, values: tuple[Any, ...], thread: Thread) -> None:
-        """Before the op happens: compare with what others did, and remember it."""
         kind = _ACCESSES.get(op.name) if self.on else None
         if kind is None:
             return

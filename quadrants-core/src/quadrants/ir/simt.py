@@ -116,7 +116,6 @@ class _Runner:
                 results = yield _Waiting(op, values, tuple(self.path))
             elif defn.on_thread is not None:
                 results = defn.on_thread(op, self.thread, values)
-                machine.shadow.note(op, self.thread)
             else:
                 machine.shadow.access(op, values, self.thread)
                 results = machine.plain(op, values, env)

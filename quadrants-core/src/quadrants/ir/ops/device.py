@@ -322,7 +322,7 @@ DEFS = (
     OpDef(
         "fence",
         _nothing,
-        on_thread=lambda op, thread, values: (),
+        reference=lambda op, values: (),
         effects=Effect.READS | Effect.WRITES,
         attrs=(Attr("scope", AttrKind.STR, choices=FENCE_SCOPES),),
         doc="Orders what the thread has written before it before what it writes after it, as seen by the scope.",

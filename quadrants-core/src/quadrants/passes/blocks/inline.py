@@ -77,10 +77,10 @@ def _inline_call(kernel: Function, region: Region, call: Op, callee: Function) -
     values: dict[Value, Value] = dict(zip(callee.params, call.operands))
     label = max_label(kernel.body) + 1
     body = clone_region(callee.body, values, fresh_labels(callee.body, [label]))
-    for op in body.walk():
-        if op.name == "return":
-            op.defn = OPS["break"]
-            op.attrs = {"label": label}
+    for inside in _regions(body):
+        last = inside.ops[-1]
+        if last.name == "return":
+            inside.ops[-1] = Op(OPS["break"], last.operands, [], {"label": label}, [], last.loc)
     block = Op(OPS["block"], [], call.results, {"label": label}, [body], call.loc)
     if "result_types" in {attr.name for attr in OPS["block"].attrs}:
         block.attrs["result_types"] = tuple(value.type for value in call.results)

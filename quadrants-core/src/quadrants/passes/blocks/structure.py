@@ -244,7 +244,9 @@ def _spread_wide(plan: Plan, op: Op, around: tuple[Op, ...]) -> None:
 
 def _spread_jump(plan: Plan, op: Op, around: tuple[Op, ...]) -> None:
     if op.name == "return":
-        plan.returns_masked = plan.returns_masked or any(outer in plan.masked for outer in around)
+        if any(outer in plan.masked for outer in around):
+            plan.returns_masked = True
+            _leave_loops(plan, around)
         return
     if op.name == "yield":
         at, target = len(around) - 1, around[-1]
@@ -255,9 +257,15 @@ def _spread_jump(plan: Plan, op: Op, around: tuple[Op, ...]) -> None:
         return
     if any(outer in plan.masked for outer in around[at + 1 :]):
         plan.masked.add(target)
+        _leave_loops(plan, around[at + 1 :])
     goes = target.results
     if op.name == "continue":
         goes = target.regions[0].args[1:] if target.name == "for" else target.regions[0].args
     for operand, value in zip(op.operands, goes):
         if operand in plan.divergent or target in plan.masked:
             plan.divergent.add(value)
+
+
+def _leave_loops(plan: Plan, around: tuple[Op, ...]) -> None:
+    """Threads leave one by one what is around: an endless loop there has to see when all have left."""
+    plan.masked.update(op for op in around if op.name == "loop")
