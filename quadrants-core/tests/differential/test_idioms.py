@@ -9,6 +9,66 @@ from differential.running import check
 #: Source -> the arguments of its calls, one a call (several in a tuple).
 IDIOMS = {
     """
+def f(x):
+    return (math.gcd(), math.gcd(x), math.gcd(x, 4, 6), math.lcm(x, 4, 6), math.lcm())
+""": [12],
+    """
+def f(x):
+    return (math.perm(x), math.comb(x, x), math.perm(x, 2))
+""": [5],
+    """
+def f(x):
+    return (math.log(x, 10), math.log(x, 2), math.log2(x), math.log10(x))
+""": [1000, 0.5],
+    """
+def f(x):
+    return math.log(x, 1)
+""": [5],
+    """
+def f(x):
+    return (math.pow(x, 2), math.pow(2, x), math.exp2(x), math.cbrt(x))
+""": [3, -1.5],
+    """
+def f(x):
+    return (math.copysign(1, x), math.remainder(x, 3), math.fmod(x, 3), math.modf(x), math.frexp(x))
+""": [-7.5, 7],
+    """
+def f(x):
+    return (math.isclose(x, 1), math.isclose(x, 1.0000000001), math.isclose(x, 2, rel_tol=0.6), math.isclose(x, 0, abs_tol=2))
+""": [1.0],
+    """
+def f(x):
+    return math.sumprod((x, 2), (3, 4)) if False else math.prod((x, 2, 3), start=2)
+""": [1.5],
+    """
+def f(x):
+    return (math.pi, math.e, math.tau, math.inf, math.nan, x)
+""": [1],
+    """
+def f(x):
+    return math.factorial(x)
+""": [2.0, True, np.int32(5), np.float64(3)],
+    """
+def f(x):
+    return math.isqrt(x)
+""": [2.0, True, np.int32(5), np.float64(3)],
+    """
+def f(x, y):
+    return math.gcd(x, y)
+""": [(4.0, 2), (6, 4.0), (np.int32(6), 4), (True, 4)],
+    """
+def f(x, y):
+    return math.lcm(x, y)
+""": [(4.0, 2), (6, 4.0), (np.int32(6), 4), (True, 4)],
+    """
+def f(x, y):
+    return math.comb(x, y)
+""": [(4.0, 2), (6, 4.0), (np.int32(6), 4), (True, 4)],
+    """
+def f(x, y):
+    return math.perm(x, y)
+""": [(4.0, 2), (6, 4.0), (np.int32(6), 4), (True, 4)],
+    """
 def outer(k):
 
     def mid(x):

@@ -74,11 +74,16 @@ def to_sized(w: Emitter, scalar: Scalar, args: tuple[Abstract, ...]) -> Abstract
     return Num(scalar, scalars.sized(w, value, scalar))
 
 
+def _is_parsed(w: Emitter, value: Abstract) -> bool:
+    """Whether `int()` and `float()` are to read a text. Those in the library are of numbers: `math.sqrt("4")` fails."""
+    return (texts.is_text(value) or texts.is_foreign(value)) and not w.ref.internal  # type: ignore[attr-defined, no-any-return]
+
+
 def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     """`int(x)`."""
     if not args:
         return Const(0)
-    if texts.is_text(args[0]) or texts.is_foreign(args[0]):
+    if _is_parsed(w, args[0]):
         return texts.number(w, "int", args[0]) if len(args) == 1 else texts.operate(w, "builtins:int", args, PYINT)
     value = _scalar_argument(w, args, "int")
     if isinstance(value, Const) and not (isinstance(value.value, float) and not math.isfinite(value.value)):
@@ -96,7 +101,7 @@ def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     """`float(x)`."""
     if not args:
         return Const(0.0)
-    if texts.is_text(args[0]) or texts.is_foreign(args[0]):
+    if _is_parsed(w, args[0]):
         return texts.number(w, "float", args[0])
     value = _scalar_argument(w, args, "float")
     if isinstance(value, Const):
@@ -146,7 +151,7 @@ def _scalar_argument(w: Emitter, args: tuple[Abstract, ...], name: str) -> Abstr
                 hint="Index it.",
             )
         return Num(value.array.dtype, w.b.value("load", value.value, checked=False, wrap=False))
-    if scalar_type(value) is None and not (isinstance(value, Const) and isinstance(value.value, str)):
+    if scalar_type(value) is None:
         fail(Code.BAD_CONVERSION, f"{name}() takes a number, not {describe(value)}")
     return value
 

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from quadrants.library import raw
+
+
+def whole(n):
+    """An argument that has to be an integer, as a Python int."""
+    if isinstance(n, (np.floating, np.bool_)):
+        raise TypeError(f"'numpy.{type(n).__name__}' object cannot be interpreted as an integer")
+    if isinstance(n, (float, complex)):
+        raise TypeError(f"'{type(n).__name__}' object cannot be interpreted as an integer")
+    return int(n)
 
 
 def int_gcd(a, b):
@@ -17,7 +28,7 @@ def int_gcd(a, b):
 def gcd(*integers):
     result = 0
     for n in integers:
-        result = int_gcd(result, n)
+        result = int_gcd(result, whole(n))
     return result
 
 
@@ -30,11 +41,12 @@ def int_lcm(a, b):
 def lcm(*integers):
     result = 1
     for n in integers:
-        result = int_lcm(result, n)
+        result = int_lcm(result, whole(n))
     return result
 
 
 def factorial(n):
+    n = whole(n)
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     result = 1
@@ -46,6 +58,7 @@ def factorial(n):
 
 
 def comb(n, k):
+    n, k = whole(n), whole(k)
     if n < 0:
         raise ValueError("n must be a non-negative integer")
     if k < 0:
@@ -65,6 +78,7 @@ def comb(n, k):
 def perm(n, k=None):
     if k is None:
         return factorial(n)
+    n, k = whole(n), whole(k)
     if n < 0:
         raise ValueError("n must be a non-negative integer")
     if k < 0:
@@ -80,6 +94,7 @@ def perm(n, k=None):
 
 
 def isqrt(n):
+    n = whole(n)
     if n < 0:
         raise ValueError("isqrt() argument must be nonnegative")
     root = int(raw.sqrt(float(n)))
