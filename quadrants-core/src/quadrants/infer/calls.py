@@ -459,8 +459,11 @@ def consume(w: InstructionWalk, generator: Generator, consumer: str) -> Abstract
 
 
 def call_ref(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
-    """Call a function with its parameters bound: numbers lose their literal types unless the callee needs them."""
-    if ref.internal:
+    """Call a function with its parameters bound: numbers lose their literal types unless the callee needs them.
+
+    A comprehension, which is a function up to Python 3.11, is a part of its caller and keeps them.
+    """
+    if ref.internal or ref.name == "<listcomp>":
         return _emit_call(w, ref, values)
     general = [_generalised(w, value) for value in values]
     try:

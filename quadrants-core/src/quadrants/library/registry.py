@@ -40,6 +40,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
     ("ndarray.", "sorting", "sort=sort_in_place argsort"),
     ("numpy:", "rounding", "round=round_ around=round_"),
     ("ndarray.", "rounding", "round=round_"),
+    ("ndarray.", "sequences", "tolist"),
     (
         "numpy:",
         "searching",

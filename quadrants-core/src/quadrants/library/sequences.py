@@ -97,6 +97,13 @@ def set_flat(a, index, value):
                 a[unraveled(places[k], a.shape)] = values[k % values.size]
 
 
+def tolist(a):
+    """`a.tolist()` of an array with at most one axis, as Python numbers."""
+    if a.ndim == 0:
+        return a.item()
+    return [x.item() for x in a]
+
+
 def count_in(items, value):
     """`items.count(value)` of a tuple."""
     count = 0
