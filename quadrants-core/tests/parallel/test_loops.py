@@ -302,3 +302,72 @@ def test_arrays_that_overlap_themselves_are_noticed() -> None:
         compiled(views[0], y)
         store(views[1], y)
         np.testing.assert_array_equal(bases[0], bases[1])
+
+
+def sometimes_set(x):
+    t = -1
+    for i in qd.prange(len(x)):
+        if x[i] > 2:
+            t = i
+    return t
+
+
+def test_a_value_that_some_turns_set() -> None:
+    assert explained(same(sometimes_set, np.arange(500) % 5)) == ["last-value"]
+
+
+def test_an_unknown_step_runs_in_order() -> None:
+    def steps(x, step):
+        s = 0
+        for i in qd.prange(0, len(x), step):
+            s += x[i]
+        return s
+
+    assert explained(same(steps, np.arange(500), 7)) == ["step"]
+
+
+def test_lists_that_turns_share_run_in_order() -> None:
+    def gathered(n):
+        found = [0]
+        for i in qd.prange(n):
+            found.append(i)
+        s = 0
+        for k in range(len(found)):
+            s += found[k] * k
+        return s
+
+    assert explained(same(gathered, 300, parallel=False)) == ["shared-list"]
+
+
+def test_lists_of_one_turn() -> None:
+    def collected(n):
+        s = 0
+        for i in qd.prange(n):
+            mine = [i]
+            for j in range(i % 5):
+                mine.append(j)
+            s += len(mine) + mine[-1]
+        return s
+
+    assert explained(same(collected, 1000, parallel=False)) == ["parallel"]
+
+
+def test_huge_and_empty_ranges() -> None:
+    def few(start, stop):
+        n = 0
+        for _ in qd.prange(start, stop, 2**61):
+            n += 1
+        return n
+
+    for bounds in ((0, 2**62), (0, 2**63 - 1), (-(2**63), 2**63 - 1), (5, 5), (7, -7), (-(2**63), -(2**63) + 3)):
+        same(few, *bounds, parallel=False)
+
+    def down(start, stop):
+        s = 0
+        for i in qd.prange(start, stop, -3):
+            s += i
+        return s
+
+    for bounds in ((-(2**63) + 7, -(2**63)), (2**63 - 1, 2**63 - 9), (3, 3), (-5, 50), (100, -100)):
+        wrapped = (down(*bounds) + 2**63) % 2**64 - 2**63
+        assert qd.njit(down)(*bounds) == wrapped

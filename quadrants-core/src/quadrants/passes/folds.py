@@ -48,7 +48,7 @@ class Fold:
 
 @frozen(eq=False)
 class Carried:
-    """A carried value that cannot be computed in pieces, and an op that looks at it."""
+    """A carried value that cannot be computed in pieces, and an op that looks at it; None if it is only handed on."""
 
     index: int
     arg: Value
@@ -97,6 +97,20 @@ class Flow:
                         work.append(result)
         return found
 
+    def reader(self, base: Value, loop: Op) -> Op | None:
+        """An op in the loop that looks at a value, not only hands it on."""
+        found = {base, *loop.results}
+        work = [base]
+        while work:
+            for op, position in self.uses.get(work.pop(), ()):
+                hands_on = op in self.targets or (op.name == "for" and position >= 3) or op.name == "loop"
+                if not hands_on and not (op.name == "select" and position > 0):
+                    return op
+                new = [result for result in self.made(op, position) if result not in found]
+                found.update(new)
+                work += new
+        return None
+
     def made(self, op: Op, position: int) -> list[Value]:
         """What an operand goes into."""
         target = self.targets.get(op)
@@ -128,8 +142,7 @@ def folds(loop: Op, flow: Flow, *, strict: bool) -> list[Fold] | Carried:
             tracer = _Tracer(flow)
             kind = tracer.kind_of(arg, ends)
             if kind is None or not _allowed(arg, kind, strict):
-                readers = [op for op, _ in flow.uses.get(arg, ())]
-                return Carried(index, arg, next((op for op in readers if not op.defn.terminator), None))
+                return Carried(index, arg, flow.reader(arg, loop))
             found.append(Fold(index, kind, arg, tuple(tracer.ops)))
     return found
 

@@ -44,11 +44,13 @@ class Refusal:
         ):
             text = f'fp="strict" keeps the order in which {name} is computed'
             return Refusal("strict-order", text, carried.reader)
+        if carried.reader is None:
+            return Refusal("last-value", f"not every turn sets {name}, whose last value is used behind the loop", loop)
         set_at = _next(loop, carried.index)
-        at = f" at {place(carried.reader)}" if carried.reader is not None and carried.reader.loc is not None else ""
+        at = f" at {place(carried.reader)}" if carried.reader.loc is not None else ""
         made = f", set at {place(set_at)}" if set_at is not None and set_at.loc is not None else ""
         text = f"every turn reads {name}{at} as the turn before left it{made}"
-        return Refusal("carried-dependence", text, carried.reader or loop)
+        return Refusal("carried-dependence", text, carried.reader)
 
     @staticmethod
     def of_memory(loop: Op, verdict: Verdict, declared: bool) -> Refusal | None:
