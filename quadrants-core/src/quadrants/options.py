@@ -41,7 +41,7 @@ class Options:
             or "fast" (any algebraic rewrite, no NaN or infinity).
         boundscheck: whether an index is checked.
         nogil: whether the global lock is released while the compiled code runs.
-        parallel: whether loops that are proven independent run on several threads.
+        parallel: whether loops that are declared parallel, or proven independent, run on several threads.
         parallel_work: nanoseconds of work that a loop must have for that.
         debug: exact state at errors, and overflow of integers raises.
         inline: "auto", "always" or "never".

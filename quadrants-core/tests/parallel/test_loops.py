@@ -20,9 +20,9 @@ def explained(dispatcher: Any) -> list[str]:
     return [record.code for record in dispatcher.explain().records if record.pass_name == "parallelise"]
 
 
-def same(function: Function, *arguments: Any, parallel: bool = True, exact: bool = True) -> Any:
+def same(function: Function, *arguments: Any, exact: bool = True) -> Any:
     """Compile, run compiled and interpreted on copies of the arguments, compare results and arrays; gives the dispatcher."""
-    compiled = qd.njit(parallel=parallel)(function)
+    compiled = qd.njit(parallel=True)(function)
     ours = [a.copy(order="K") if isinstance(a, np.ndarray) else a for a in arguments]
     theirs = [a.copy(order="K") if isinstance(a, np.ndarray) else a for a in arguments]
     result, expected = compiled(*ours), function(*theirs)
@@ -114,6 +114,7 @@ def strided(x, out, first, step3):
     return n
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("n", SIZES)
 def test_folds(n: int) -> None:
     rng = np.random.default_rng(n)
@@ -132,7 +133,7 @@ def test_folds(n: int) -> None:
         (backwards, (ints, np.zeros(n, np.int64))),
         (strided, (ints, np.zeros(n, np.int64), 1, 3)),
     ):
-        assert "parallel" in explained(same(function, *arguments, parallel=False)), function.__name__
+        assert "parallel" in explained(same(function, *arguments)), function.__name__
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.int8, np.uint8, np.uint64, np.int32, np.complex128, np.bool_])
@@ -148,7 +149,7 @@ def test_types_of_sums(dtype: type) -> None:
         x = np.zeros(1000, np.bool_)
     elif dtype in (np.int8, np.uint8):
         x = np.resize(np.array([1, 2, 0], dtype), 300) % 2
-    same(sums, x, parallel=False)
+    same(sums, x)
 
 
 def test_extremes_keep_what_comparisons_make_of_nan() -> None:
@@ -156,26 +157,32 @@ def test_extremes_keep_what_comparisons_make_of_nan() -> None:
     for _ in range(20):
         x = rng.standard_normal(300)
         x[rng.integers(0, 300, 5)] = np.nan
-        same(extremes, x, parallel=False)
-        same(extremes, np.full(20, np.nan), parallel=False)
+        same(extremes, x)
+        same(extremes, np.full(20, np.nan))
 
 
 def test_strict_sums_stay_in_order() -> None:
     x = np.random.default_rng(1).standard_normal(10_001)
-    strict = qd.njit(fp="strict")(total)
+    strict = qd.njit(fp="strict", parallel=True)(total)
     assert strict(x) == total(x)
     assert explained(strict) == ["strict-order"]
 
 
 def test_sums_do_not_depend_on_threads() -> None:
     x = np.random.default_rng(2).standard_normal(100_003)
-    compiled = qd.njit(total)
+    compiled = qd.njit(parallel=True)(total)
     results = set()
     for threads in (1, 2, 3, 7, 16):
         qd.set_num_threads(threads)
         results |= {compiled(x) for _ in range(20)}
     assert len(results) == 1
     assert math.isclose(results.pop(), math.fsum(x), rel_tol=1e-12, abs_tol=1e-10)
+
+
+def test_without_the_option_loops_run_in_order() -> None:
+    compiled = qd.njit(total)
+    assert compiled(np.ones(300)) == 300.0
+    assert explained(compiled) == ["not-asked-for"]
 
 
 def matmul(a, b):
@@ -336,7 +343,7 @@ def test_lists_that_turns_share_run_in_order() -> None:
             s += found[k] * k
         return s
 
-    assert explained(same(gathered, 300, parallel=False)) == ["shared-list"]
+    assert explained(same(gathered, 300))[0] == "shared-list"
 
 
 def test_lists_of_one_turn() -> None:
@@ -349,7 +356,7 @@ def test_lists_of_one_turn() -> None:
             s += len(mine) + mine[-1]
         return s
 
-    assert explained(same(collected, 1000, parallel=False)) == ["parallel"]
+    assert explained(same(collected, 1000))[0] == "parallel"
 
 
 def test_huge_and_empty_ranges() -> None:
@@ -360,7 +367,7 @@ def test_huge_and_empty_ranges() -> None:
         return n
 
     for bounds in ((0, 2**62), (0, 2**63 - 1), (-(2**63), 2**63 - 1), (5, 5), (7, -7), (-(2**63), -(2**63) + 3)):
-        same(few, *bounds, parallel=False)
+        same(few, *bounds)
 
     def down(start, stop):
         s = 0
@@ -370,4 +377,4 @@ def test_huge_and_empty_ranges() -> None:
 
     for bounds in ((-(2**63) + 7, -(2**63)), (2**63 - 1, 2**63 - 9), (3, 3), (-5, 50), (100, -100)):
         wrapped = (down(*bounds) + 2**63) % 2**64 - 2**63
-        assert qd.njit(down)(*bounds) == wrapped
+        assert qd.njit(parallel=True)(down)(*bounds) == wrapped

@@ -21,7 +21,7 @@ from quadrants.host.symbols import live_blocks
 HERE = Path(__file__)
 
 
-@qd.njit
+@qd.njit(parallel=True)
 def inverse(x, out):
     for i in qd.prange(len(x)):
         out[i] = 1.0 / x[i] if x[i] != 0 else np.inf
@@ -29,14 +29,14 @@ def inverse(x, out):
             raise ValueError("negative", i)
 
 
-@qd.njit
+@qd.njit(parallel=True)
 def checked(v):
     if v < 0:
         raise ValueError("negative")
     return v + 1
 
 
-@qd.njit
+@qd.njit(parallel=True)
 def through_calls(x, out):
     for i in qd.prange(len(x)):
         out[i] = checked(x[i])
@@ -70,7 +70,7 @@ def test_exceptions_have_the_line_of_the_body() -> None:
 
 
 def test_index_errors() -> None:
-    @qd.njit
+    @qd.njit(parallel=True)
     def gather(x, index, out):
         for i in qd.prange(len(index)):
             out[i] = x[index[i]]
@@ -85,7 +85,7 @@ def test_index_errors() -> None:
 
 
 def test_handlers_around_and_inside() -> None:
-    @qd.njit
+    @qd.njit(parallel=True)
     def around(x, out):
         try:
             for i in qd.prange(len(x)):
@@ -94,7 +94,7 @@ def test_handlers_around_and_inside() -> None:
             return -1
         return 1
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def inside(x, out):
         bad = 0
         for i in qd.prange(len(x)):
@@ -115,7 +115,7 @@ def test_handlers_around_and_inside() -> None:
 def test_memory_of_turns() -> None:
     """Arrays that turns allocate are freed, also where they raise; arrays that they share keep their references."""
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def rows(x, out, bad):
         for i in qd.prange(len(out)):
             row = x[i] * 2.0
@@ -153,11 +153,11 @@ def test_results_that_were_filled_in_parallel() -> None:
 
 
 def test_recursion_in_workers() -> None:
-    @qd.njit
+    @qd.njit(parallel=True)
     def fib(n):
         return n if n < 2 else fib(n - 1) + fib(n - 2)
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def many(out):
         for i in qd.prange(len(out)):
             out[i] = fib(i % 12)
@@ -166,11 +166,11 @@ def test_recursion_in_workers() -> None:
     many(out)
     assert out.tolist() == [fib(i % 12) for i in range(300)]
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def endless(n):
         return 0 if n < 0 else endless(n + 1) + 1
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def deep(out):
         for i in qd.prange(len(out)):
             out[i] = endless(i)
@@ -180,14 +180,14 @@ def test_recursion_in_workers() -> None:
 
 
 def test_regions_in_regions() -> None:
-    @qd.njit
+    @qd.njit(parallel=True)
     def inner(x, k):
         s = 0
         for j in qd.prange(len(x)):
             s += x[j] * k
         return s
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def outer(x, out):
         for i in qd.prange(len(out)):
             out[i] = inner(x, i)
@@ -201,14 +201,14 @@ def test_regions_in_regions() -> None:
 
 
 def test_many_threads_at_once() -> None:
-    @qd.njit(nogil=True)
+    @qd.njit(nogil=True, parallel=True)
     def free(x):
         s = 0
         for i in qd.prange(len(x)):
             s += x[i]
         return s
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def held(x):
         s = 0
         for i in qd.prange(len(x)):
@@ -235,7 +235,7 @@ def test_many_threads_at_once() -> None:
 def test_other_threads_run_while_a_region_waits() -> None:
     """The GIL is given up while the owner of a region waits for its workers."""
 
-    @qd.njit
+    @qd.njit(parallel=True)
     def long(n, turns):
         s = 0.0
         for i in qd.prange(n):
@@ -270,7 +270,7 @@ import numpy as np, quadrants as qd
 os.environ["QUADRANTS_PARALLEL_WORK"] = "0"
 qd.set_num_threads({threads})
 
-@qd.njit(nogil={nogil})
+@qd.njit(nogil={nogil}, parallel=True)
 def spin(n, turns):
     s = 0
     for i in qd.prange(n):
@@ -309,7 +309,7 @@ import numpy as np, quadrants as qd
 os.environ["QUADRANTS_PARALLEL_WORK"] = "0"
 qd.set_num_threads(3)
 
-@qd.njit
+@qd.njit(parallel=True)
 def total(x):
     s = 0
     for i in qd.prange(len(x)):
@@ -342,7 +342,7 @@ def test_code_comes_from_the_cache(tmp_path: Path) -> None:
     program = tmp_path / "cached.py"
     program.write_text(
         "import sys\nimport numpy as np\nimport quadrants as qd\n"
-        "@qd.njit\ndef f(x):\n    s = 0\n    for i in qd.prange(len(x)):\n        s += x[i]\n    return s\n"
+        "@qd.njit(parallel=True)\ndef f(x):\n    s = 0\n    for i in qd.prange(len(x)):\n        s += x[i]\n    return s\n"
         "assert f(np.arange(10**6)) == 499999500000\nprint('llvmlite' in sys.modules)\n"
     )
     environment = {**os.environ, "QUADRANTS_CACHE_DIR": str(tmp_path / "cache"), "QUADRANTS_PARALLEL_WORK": "1000"}
@@ -371,7 +371,7 @@ def test_hidden_arrays_and_globals() -> None:
 TABLE = np.array([1.0, 2.0, 4.0])
 
 
-@qd.njit
+@qd.njit(parallel=True)
 def scaled(x):
     out = np.empty_like(x)
     for i in qd.prange(len(x)):
@@ -380,7 +380,7 @@ def scaled(x):
 
 
 def test_printing_stays_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    @qd.njit
+    @qd.njit(parallel=True)
     def show(n):
         for i in qd.prange(n):
             print(i)
@@ -407,7 +407,7 @@ def test_signals_run_handlers_meanwhile() -> None:
     assert seen
 
 
-@qd.njit
+@qd.njit(parallel=True)
 def count_up(x):
     n = 0
     for i in qd.prange(len(x)):

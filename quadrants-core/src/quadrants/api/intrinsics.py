@@ -6,12 +6,12 @@ from typing import SupportsIndex
 
 
 class prange:
-    """A `range` whose iterations are independent of each other: compiled code runs them on several threads. In the interpreter
-    it is `range`.
+    """A `range` whose iterations are independent of each other: functions compiled with `parallel=True` run them on several
+    threads. Elsewhere it is `range`.
 
     >>> import numpy as np
     >>> import quadrants as qd
-    >>> @qd.njit
+    >>> @qd.njit(parallel=True)
     ... def total(x):
     ...     s = 0.0
     ...     for i in qd.prange(len(x)):

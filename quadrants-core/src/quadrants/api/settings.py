@@ -30,7 +30,7 @@ OPTIONS: dict[str, str] = {
     "nogil": "release the global lock while compiled code runs",
     "nopython": "accepted; there is no other mode",
     "simd": "let loops compute several elements at once in SIMD registers (default: True); False is for comparisons",
-    "parallel": "run loops that are proven independent on several threads (those over qd.prange() always do)",
+    "parallel": "run loops over qd.prange(), and those that are proven independent, on several threads",
 }
 
 

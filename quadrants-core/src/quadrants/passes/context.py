@@ -18,7 +18,7 @@ class PassOptions:
         bounds_checks: whether indices are checked; without, an index out of range is undefined.
         version_loops: whether loops may be doubled, one version without checks behind a guard.
         polls: whether running code looks for Ctrl-C.
-        parallel: whether loops that are proven independent run on several threads; those that are declared so always may.
+        parallel: whether loops that are declared parallel, or proven independent, run on several threads.
         parallel_work: nanoseconds of work, as estimated, below which a loop stays in its thread.
         verify: whether the module is verified after every pass.
         vector_bits: the size of the target's largest vector registers; 0: no loop is put into lanes.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import combinations
 
 from quadrants._frozen import frozen, record
@@ -161,6 +161,10 @@ class _Tester:
 
     def pair(self, one: Access, other: Access) -> None:
         """Both orders of two accesses, where only the same elements can tell them apart."""
+        if (one.axes is None or other.axes is None) and one.linear is not None and other.linear is not None:
+            same = one is other
+            one = replace(one, axes=(one.linear,))
+            other = one if same else replace(other, axes=(other.linear,))
         orders = [(one, other)] if one is other else [(one, other), (other, one)]
         self.pairs += 1
         if one.axes is None or other.axes is None or self.pairs > _MOST_PAIRS:

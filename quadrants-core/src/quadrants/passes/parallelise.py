@@ -1,5 +1,5 @@
-"""Runs the turns of loops on several threads: those that the program declares parallel, and, if it is asked to, those that are
-proven independent.
+"""Runs the turns of loops on several threads, in functions that ask for it: of loops that the program declares parallel, and of
+those that are proven independent.
 
 Takes QIR in which checks are proven away or guarded; gives loops whose bodies are functions of their own, called by `fork` (see
 `outline`), and decisions about every loop. Legal for a `for` that nothing breaks out of, whose carried values are folds (see
@@ -51,8 +51,11 @@ def run(function: Function, context: PassContext) -> None:
     """Parallelise the loops of one function."""
     if function.attrs.get("level") == "device" or function.name in context.outlined:
         return
-    declared = any(op.attrs.get("parallel") for op in function.body.walk() if op.name == "for")
-    if not declared and not context.options.parallel:
+    if not context.options.parallel:
+        for op in function.body.walk():
+            if op.name == "for" and op.attrs.get("parallel") and not op.attrs.get("cold"):
+                text = "it runs in order: the function is not compiled with parallel=True"
+                context.note(PASS, DecisionKind.REFUSED, function, op, "not-asked-for", text)
         return
     if context.silent is None:
         context.silent = silent_functions(context.module)
@@ -111,8 +114,6 @@ class _Paralleliser:
     def loop(self, op: Op, depth: int, guarded: bool) -> list[Op] | None:
         """What stands for a loop that becomes parallel; None for one that stays."""
         declared = bool(op.attrs.get("parallel"))
-        if not declared and not self.context.options.parallel:
-            return None
         turns = constant_turns(op, self.constants)
         if not declared and turns is not None and turns <= SHORT:
             return None

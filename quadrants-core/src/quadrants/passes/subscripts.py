@@ -39,6 +39,7 @@ class Access:
         writes: whether it writes.
         loops: the `for`s between the loop and the op, from the outside in.
         always: whether every turn comes here (or every turn of the loops in between).
+        linear: the position in the memory of a contiguous root, in elements; None if it is not known.
     """
 
     op: Op
@@ -47,6 +48,7 @@ class Access:
     writes: bool
     loops: tuple[Op, ...]
     always: bool
+    linear: Poly | None = None
 
 
 @record
@@ -246,8 +248,11 @@ class Subscripts:
         for place in places:
             if place is None:
                 continue
-            axes = self._axes(place, op, indices) if indices is not None and single else None
-            self.accesses.append(Access(op, place.root, axes, writes, loops, always and single))
+            axes = linear = None
+            if indices is not None and single:
+                axes = self._axes(place, op, indices)
+                linear = self._linear(place, op, indices)
+            self.accesses.append(Access(op, place.root, axes, writes, loops, always and single, linear))
 
     def _axes(self, place: Place, op: Op, indices: list[Value]) -> tuple[Poly | None, ...] | None:
         """The indices along the axes of the root."""
@@ -264,6 +269,23 @@ class Subscripts:
                 return None
             position = plus(position, times(poly, stride))
         return self._along_axes(place.root, position)
+
+    def _linear(self, place: Place, op: Op, indices: list[Value]) -> Poly | None:
+        """The position in the memory of the root, in elements."""
+        if place.offset is None or op.attr("wrap") or not _contiguous(place.root):
+            return None
+        position = place.offset
+        for index, stride in zip(indices, place.strides):
+            poly = self.poly(index)
+            if poly is None:
+                return None
+            position = plus(position, times(poly, stride))
+        assert isinstance(place.root.type, ArrayType)
+        itemsize = place.root.type.dtype.itemsize
+        if any(coefficient % itemsize for coefficient in position.values()):
+            return None
+        elements = {monomial: coefficient // itemsize for monomial, coefficient in position.items()}
+        return elements if fits(elements) else None
 
     def _along_axes(self, root: Value, position: Poly) -> tuple[Poly | None, ...] | None:
         """A position in bytes as an index along each axis: the factors of the strides."""

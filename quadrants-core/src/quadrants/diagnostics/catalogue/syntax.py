@@ -326,7 +326,7 @@ f(np.ones(3))
         "a jump out of a parallel loop",
         "The turns of a loop over qd.prange() run at the same time: there is no first one that could end it for the others.",
         """
-@qd.njit
+@qd.njit(parallel=True)
 def f(x, y):
     for i in qd.prange(len(x)):
         if x[i] == y:

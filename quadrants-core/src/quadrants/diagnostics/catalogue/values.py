@@ -146,7 +146,7 @@ f(1)
         "The turns of a loop over qd.prange() run at the same time, in no order. Here a turn needs what an earlier one computed, "
         "so the result would depend on chance. Sums, products, minima and maxima are no such dependence: they are recognised.",
         """
-@qd.njit
+@qd.njit(parallel=True)
 def f(x):
     for i in qd.prange(1, len(x)):
         x[i] = x[i - 1] + 1.0
