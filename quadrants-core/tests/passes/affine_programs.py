@@ -152,7 +152,10 @@ class _Maker:
         self.scopes.pop()
         # Long loops would take forever: the bounds are cut to a few turns.
         start, stop = self.cut(start), self.cut(stop)
-        made = self.b.value("for", start, stop, self.const(step), self.pick(), regions=[body], label=label)
+        by = self.const(step)
+        if self.random.random() < 0.15:  # not known before it runs, of either sign, never 0
+            by = self.b.value("or", self.pick(), self.const(1))
+        made = self.b.value("for", start, stop, by, self.pick(), regions=[body], label=label)
         self.scopes[-1].append(made)
 
     def bounded(self, stop: Value) -> Value:

@@ -213,8 +213,8 @@ class Nest:
         """The least (greatest) index of a loop, in terms of what is around the loop."""
         loop = self.loops[index][1]
         start, stop, step = loop.operands[:3]
-        by = self.makers[step].attrs.get("value") if step in self.makers else None
-        if not isinstance(by, int) or by == 0:
+        by = self._step(step, conditions)
+        if not by:
             return None
         if up == (by < 0):
             return self._side(start, up, conditions)
@@ -223,6 +223,20 @@ class Nest:
             return {(self.last(start, stop, by),): 1}
         side = self._side(stop, up, conditions)
         return None if side is None else plus(side, const(-1 if by > 0 else 1))
+
+    def _step(self, step: Value, conditions: Conditions) -> int:
+        """The step of a loop; 1 for one that does not change and has to be positive: as far as 1 would go it does not go beyond.
+        0 if nothing is known of it."""
+        by = self.makers[step].attrs.get("value") if step in self.makers else None
+        if isinstance(by, int):
+            return by
+        forward = plus({(step,): 1}, const(-1))
+        if not self.invariant(step):
+            return 0
+        if forward not in conditions.signs:
+            conditions.signs.append(forward)
+            conditions.limit(forward)
+        return 1
 
     def _side(self, value: Value, up: bool, conditions: Conditions) -> Poly | None:
         """A bound of a loop as a polynomial: one side of a `min` (`max`) will do where the upper (lower) bound is asked
