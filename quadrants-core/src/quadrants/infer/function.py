@@ -47,6 +47,7 @@ class FunctionWalk(InstructionWalk):
             item = self.lists.get(YIELDED)
             collected = ListDisplay((), 0, YIELDED) if item is None else lists.make(self, item, (), YIELDED)
             self.live_env.locals[YIELDED] = collected
+        self.returns_apart = entry and self.engine.unions
         self.walk(tree.body)
         result = self._finish(entry)
         result_types = () if result is None else result.leaves()

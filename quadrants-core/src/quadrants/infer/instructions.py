@@ -13,6 +13,7 @@ from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, calls, elementwise, indexing, lists, operators, sequences, special, texts
 from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
+from quadrants.infer.ends import Return
 from quadrants.infer.names import Cell, ScopeWalk, located
 from quadrants.infer.values import (
     Abstract,
@@ -32,7 +33,6 @@ from quadrants.infer.values import (
     Text,
     Tup,
 )
-from quadrants.infer.walk import Return
 from quadrants.ir import Value
 from quadrants.types import FormatHole, FormatType, TupleType
 from quadrants.types.promotion import weak_of

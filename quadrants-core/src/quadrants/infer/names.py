@@ -14,6 +14,7 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer import texts
 from quadrants.infer.emitter import fail, suggestion
+from quadrants.infer.ends import Fact
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
 from quadrants.infer.values import (
     Abstract,
@@ -27,7 +28,7 @@ from quadrants.infer.values import (
     SliceValue,
     Tup,
 )
-from quadrants.infer.walk import ControlWalk, Fact
+from quadrants.infer.walk import ControlWalk
 from quadrants.ir import Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.types import LiteralType, Type

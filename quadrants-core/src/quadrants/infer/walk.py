@@ -8,13 +8,12 @@ its region; the lists of open exits are cut back.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field
 
-from quadrants._frozen import frozen, record
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Bounds, Emitter, Options, fail
+from quadrants.infer.ends import Exit, Fact, Mirror, Return, Target
 from quadrants.infer.headers import Solution, assumption
 from quadrants.infer.merge import convert, generalise, join_types
 from quadrants.infer.slots import (
@@ -28,7 +27,7 @@ from quadrants.infer.slots import (
     type_of,
     unchanged,
 )
-from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Num, Opt, rebuild
+from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Num, rebuild
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Loc, Op, Region
@@ -37,49 +36,6 @@ from quadrants.types import EXC, PYINT, Type
 
 #: Walks of one loop header before it counts as a failure.
 MAX_ROUNDS = 24
-
-
-@record
-class Exit:
-    """An open end of a region: its terminator is added when all ends that meet are known."""
-
-    region: Region
-    env: Env
-    loc: Loc | None = None
-
-
-@record
-class Return:
-    """A return: its region is open until the type of the result is known."""
-
-    region: Region
-    value: Abstract
-    loc: Loc | None
-
-
-@record
-class Target:
-    """Where `Exit` or `Continue` of a label go."""
-
-    label: int
-    exits: list[Exit] = field(default_factory=list)
-
-
-@record
-class Mirror:
-    """The locals that a `try` keeps in variables for its handler; `types` collects what is stored on the trial."""
-
-    types: dict[str, Type | None]
-    refs: dict[str, list[Value]] = field(default_factory=dict)
-
-
-@frozen
-class Fact:
-    """What a true test says about an optional: present or absent; `exact`: a false test says the opposite."""
-
-    optional: Opt
-    present: bool
-    exact: bool
 
 
 class ControlWalk(Emitter):
@@ -97,6 +53,8 @@ class ControlWalk(Emitter):
         self.kept: dict[object, dict[str, Type | None]] = {}
         self._next_label = 0
         self.loop_depth = 0
+        #: Whether returned values may be of different types, so that they are not merged before.
+        self.returns_apart = False
 
     # to be provided by the derived class
 
@@ -152,10 +110,29 @@ class ControlWalk(Emitter):
 
     def walk(self, seq: nodes.Seq) -> None:
         """Walk a sequence as far as it is reachable."""
-        for node in seq.items:
+        for node, following in zip(seq.items, (*seq.items[1:], None)):
             if self.env is None:
                 return
+            if self.returns_apart and isinstance(node, nodes.If) and isinstance(following, nodes.Return):
+                self._returning_if(node, following)
+                return
             _NODES[type(node)](self, node)
+
+    def _returning_if(self, node: nodes.If, following: nodes.Return) -> None:
+        """`return x if test else y`: each arm returns what it has, without a type for both."""
+        self.at(node.loc)
+        test = self.condition(self.pop())
+        if isinstance(test, bool):
+            self._walk_and_return(node.then if test else node.orelse, following)
+            return
+        self.branch(
+            test,
+            lambda: self._walk_and_return(node.then, following),
+            lambda: self._walk_and_return(node.orelse, following),
+        )
+
+    def _walk_and_return(self, seq: nodes.Seq, following: nodes.Return) -> None:
+        self.walk(nodes.Seq((*seq.items, following)))
 
     def in_region(self, region: Region, env: Env, body: Callable[[], None]) -> Exit | None:
         """Run `body` in the region from the environment; the open end, if it is reached."""
