@@ -19,6 +19,7 @@ from quadrants.types import (
     ChoiceType,
     FormatHole,
     FormatType,
+    ListType,
     LiteralType,
     NamedTupleType,
     NoneType,
@@ -66,6 +67,9 @@ def box(type: Type, leaves: Iterator[Any]) -> Any:
             return value if present else None
         case SliceType():
             return slice(box(type.start, leaves), box(type.stop, leaves), box(type.step, leaves))
+        case ListType():
+            columns = [next(leaves).items for _ in type.cells()]
+            return [box(type.item, iter([column[k] for column in columns])) for k in range(len(columns[0]))]
         case UnionType():
             position = next(leaves)
             return [box(item, leaves) for item in type.items][position]
