@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 import traceback
 
 import numpy as np
@@ -470,3 +473,67 @@ def test_streams_and_events() -> None:
     cpu.synchronize()
     add_one[1, 32, 0](x)
     assert (x == 2).all()
+
+
+# The cache
+
+_CACHED = """
+import sys
+import numpy as np
+import quadrants as qd
+
+WEIGHTS = np.array([1, 2, 3], np.float32)
+SCALE = {scale}
+
+@qd.func
+def scaled(v):
+    return v * SCALE
+
+@qd.cpu.kernel
+def k(x):
+    tile = qd.cpu.shared.array(32, qd.f32)
+    t = qd.cpu.threadIdx.x
+    tile[t] = scaled(x[t]) + WEIGHTS[t % 3]
+    qd.cpu.syncthreads()
+    x[t] = tile[31 - t]
+
+x = np.arange(32, dtype=np.float32)
+k[1, 32](x)
+print(x[0], "quadrants.infer" in sys.modules)
+"""
+
+
+def test_kernels_are_kept_on_disk(tmp_path) -> None:
+    file = tmp_path / "program.py"
+    environment = {**os.environ, "QUADRANTS_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(scale: float) -> str:
+        file.write_text(_CACHED.format(scale=scale))
+        done = subprocess.run([sys.executable, file], capture_output=True, text=True, env=environment, check=True)
+        return done.stdout.strip()
+
+    assert run(3.0) == "95.0 True"
+    assert run(3.0) == "95.0 False"
+    assert run(2.0) == "64.0 True"
+    assert run(3.0) == "95.0 False"
+
+
+def test_complex_arrays() -> None:
+    @cpu.kernel
+    def rotate(z):
+        t = cpu.threadIdx.x
+        held = z[t] * 1j
+        cpu.syncthreads()
+        z[31 - t] = held
+
+    z = np.arange(32) + 1j * np.arange(32)[::-1]
+    expected = (z * 1j)[::-1]
+    rotate[1, 32](z)
+    assert np.array_equal(z, expected)
+
+    @cpu.kernel
+    def scale(z, factor):
+        z[0] *= factor
+
+    with pytest.raises(qd.CompileError, match="cannot take factor of the type c128"):
+        scale[1, 1](z, 1j)

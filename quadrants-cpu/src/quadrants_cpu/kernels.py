@@ -226,9 +226,10 @@ class KernelExecutable(HostExecutable):
         words = struct.pack("<7q", *shape.grid, *shape.block, shape.shared_bytes)
         context = ctypes.create_string_buffer(abi.CTX_BYTES)
         pending: list[BaseException] = []
-        hostcall = _HOSTCALL(self._into_python(pending))
-        at = ctypes.cast(hostcall, ctypes.c_void_p).value or 0
-        ctypes.c_uint64.from_buffer(context, abi.CTX_HOSTCALL).value = at
+        if self._serial:  # only then does it call Python
+            hostcall = _HOSTCALL(self._into_python(pending))
+            called = ctypes.cast(hostcall, ctypes.c_void_p).value or 0
+            ctypes.c_uint64.from_buffer(context, abi.CTX_HOSTCALL).value = called
         at = ctypes.addressof(context)
         try:
             status = self._entry(at, arguments, words, grain)

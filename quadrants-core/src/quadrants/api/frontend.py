@@ -88,9 +88,9 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
     if mark is not None:
         mark("lowering")
     numbers = {hidden.place for hidden in typed.hidden if isinstance(hidden, Dependency)}
-    named = [_ref(dependency, dependency.place in numbers) for dependency in typed.dependencies]
-    refs = (*named, *_absent_globals(request.function, typed.dependencies))
-    hidden = tuple(_find(value, typed.dependencies) for value in typed.hidden)
+    named = [ref_of(dependency, dependency.place in numbers) for dependency in typed.dependencies]
+    refs = (*named, *absent_globals(request.function, typed.dependencies))
+    hidden = tuple(place_of_hidden(value, typed.dependencies) for value in typed.hidden)
     sources = [_source(at, refs) for at in hidden]
     live = {at[0] for at, source in zip(hidden, sources) if source is not Source.OBJECT}
     watched = [ref for index, ref in enumerate(refs) if index not in live]
@@ -155,7 +155,7 @@ def _dynamic(refs: Iterable[Ref]) -> frozenset[tuple[int, str]]:
     return frozenset((id(ref.cell), "") if isinstance(ref, CellRef) else (id(ref.namespace), ref.name) for ref in refs)
 
 
-def _ref(dependency: Dependency, live: bool) -> Ref:
+def ref_of(dependency: Dependency, live: bool) -> Ref:
     """A dependency of inference, as the cache knows it."""
     if dependency.cell is not None:
         return CellRef(dependency.cell, live)
@@ -163,7 +163,7 @@ def _ref(dependency: Dependency, live: bool) -> Ref:
     return GlobalRef(dependency.namespace, dependency.name, live)
 
 
-def _absent_globals(function: types.FunctionType, dependencies: Iterable[Dependency]) -> list[Ref]:
+def absent_globals(function: types.FunctionType, dependencies: Iterable[Dependency]) -> list[Ref]:
     """The builtins that the functions of the call tree may name: a global of that name would hide them."""
     roots = Roots([function])
     for dependency in dependencies:
@@ -183,7 +183,7 @@ def names_in(code: types.CodeType) -> set[str]:
     return set(code.co_names).union(*map(names_in, inner))
 
 
-def _find(hidden: np.ndarray | Dependency, dependencies: Sequence[Dependency]) -> HiddenAt:
+def place_of_hidden(hidden: np.ndarray | Dependency, dependencies: Sequence[Dependency]) -> HiddenAt:
     """The dependency that holds a hidden argument, and the way to it through tuples."""
     path: tuple[int, ...] | None
     for index, dependency in enumerate(dependencies):

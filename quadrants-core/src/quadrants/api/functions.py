@@ -11,12 +11,16 @@ import types
 from typing import Any
 
 from quadrants.diagnostics import Code, QuadrantsError
+from quadrants.options import KERNEL_NUMERICS, Options
 
 
 class DeviceFunction:
     """A function for kernels. `py_func` is the plain one."""
 
+    __quadrants_dispatcher__ = True
+
     __qualname__: str
+    options = Options(numerics=KERNEL_NUMERICS)
 
     def __init__(self, function: types.FunctionType) -> None:
         functools.update_wrapper(self, function)

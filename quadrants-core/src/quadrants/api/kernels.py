@@ -140,12 +140,25 @@ class Kernel:
             return known
 
     def inspect_ir(self, *args: Any) -> str:
-        """The intermediate representation for arguments like these."""
-        return str(self._code(self.types_of(self.bind(args, {}))).ir_text())
+        """The intermediate representation of the device level for arguments like these."""
+        from quadrants.api.kernelcode import compile_kernel
+        from quadrants.ir.text import print_module
+
+        found = self.types_of(self.bind(args, {}))
+        code = compile_kernel(self.py_func, self.backend, found, self.options.replace(cache=False))
+        assert code.module is not None
+        return print_module(code.module)
+
+    def inspect_text(self, stage: str, *args: Any) -> str:
+        """What the backend keeps of its own stages, for arguments like these: "llvm" on the CPU, for example."""
+        text: dict[str, str] = self._code(self.types_of(self.bind(args, {}))).text
+        if stage not in text:
+            raise KeyError(f"{self.backend} keeps no {stage!r}; it has {', '.join(text) or 'nothing'}")
+        return text[stage]
 
     def inspect_llvm(self, *args: Any) -> str:
         """The LLVM IR for arguments like these."""
-        return str(self._code(self.types_of(self.bind(args, {}))).text["llvm"])
+        return self.inspect_text("llvm", *args)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__} for {self.backend}>"

@@ -19,7 +19,7 @@ from quadrants.simt.names import NAMES
 class Namespace(types.ModuleType):
     """See the module's docstring. `backend` is the name of the backend."""
 
-    __quadrants_backend__: str
+    __quadrants_backend__ = ""  # of each namespace its own
     kernel: Callable[..., Any]
 
     def __init__(self, backend: str) -> None:

@@ -7,8 +7,9 @@ array of rank n is its address, n sizes and n strides, as `docs/contributing/dev
 from __future__ import annotations
 
 import ctypes
+import functools
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,40 +37,33 @@ def words_of(type: Type) -> int:
 
 def pack(types: Sequence[Type], values: Iterable[object]) -> bytes:
     """The block. The values are numbers, and `DeviceArray` for arrays."""
-    words = [word for type, value in zip(types, values, strict=True) for word in _words(type, value)]
-    return b"".join(words)
+    layout = _layout(tuple(types))
+    words: list[Any] = []
+    for type, value in zip(types, values, strict=True):
+        if isinstance(type, ArrayType):
+            assert isinstance(value, DeviceArray) and len(value.dims) == len(value.strides) == type.ndim
+            words += (value.address, *value.dims, *value.strides)
+        else:
+            words.append(value)
+    return layout.pack(*words)
 
 
-def _words(type: Type, value: object) -> Iterator[bytes]:
+@functools.lru_cache(maxsize=1024)
+def _layout(types: tuple[Type, ...]) -> struct.Struct:
+    """The words of a block."""
+    return struct.Struct("<" + "".join(map(_words, types)))
+
+
+def _words(type: Type) -> str:
     if isinstance(type, ArrayType):
-        assert isinstance(value, DeviceArray) and len(value.dims) == len(value.strides) == type.ndim
-        yield struct.pack("<Q", value.address)
-        yield from (struct.pack("<q", word) for word in (*value.dims, *value.strides))
-        return
+        return f"Q{2 * type.ndim}q"
     if not isinstance(type, Scalar) or type.is_complex:
         raise TypeError(f"a kernel cannot take a {type}")
-    yield _SCALAR[_family(type)](type, value)
+    return _SCALAR[type.bits] if type.is_float else "q" if type.is_signed else "Q"
 
 
-def _family(type: Scalar) -> str:
-    return f"f{type.bits}" if type.is_float else "i" if type.is_signed else "u"
-
-
-def _integer(code: str) -> Callable[[Scalar, object], bytes]:
-    return lambda type, value: struct.pack(code, int(value))  # type: ignore[call-overload]
-
-
-def _float(code: str) -> Callable[[Scalar, object], bytes]:
-    return lambda type, value: struct.pack(code, value).ljust(WORD, b"\0")
-
-
-_SCALAR: dict[str, Callable[[Scalar, object], bytes]] = {
-    "i": _integer("<q"),
-    "u": _integer("<Q"),
-    "f16": _float("<e"),
-    "f32": _float("<f"),
-    "f64": _float("<d"),
-}
+#: Floats by their size, filled up to a word.
+_SCALAR = {16: "e6x", 32: "f4x", 64: "d"}
 
 
 def host_arrays(types: Sequence[Type], block: bytes) -> list[Any]:

@@ -96,6 +96,9 @@ def value_key(value: object, seen: dict[int, int] | None = None) -> object:
             return by_class(value, seen)
     if hasattr(type(value), "__quadrants_dispatcher__"):
         return ("dispatcher", function_key(value.py_func, seen), value.options.key())  # type: ignore[attr-defined]
+    for mark in ("__quadrants_device__", "__quadrants_backend__"):  # names of kernels, and their namespaces
+        if hasattr(type(value), mark):
+            return (mark, getattr(value, mark))
     raise Uncacheable(f"an object of type {type(value).__qualname__}")
 
 
@@ -236,6 +239,13 @@ def compiler_key() -> tuple[object, ...]:
         np.__version__,
         _llvmlite_stats(),
     )
+
+
+@functools.cache
+def package_key(module: str) -> str:
+    """The sources of the package that a module belongs to: their sizes and times."""
+    root = getattr(sys.modules[module.partition(".")[0]], "__file__", None) or ""
+    return digest(tuple(sorted(_source_stats(os.path.dirname(os.path.abspath(root)), ""))))
 
 
 def _source_stats(folder: str, prefix: str) -> list[tuple[str, int, int]]:
