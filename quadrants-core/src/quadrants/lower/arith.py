@@ -201,6 +201,15 @@ def _floordiv(e: FunctionEmitter, op: Op) -> None:
     e.set(op, e.let(f"select {kind.truth} {zero}, {text} {kind.int(0)}, {text} {quotient}") if zero else quotient)
 
 
+def _remainder_divisor(e: FunctionEmitter, op: Op, text: str, b: Text) -> Text:
+    """A divisor that leaves the same remainder and never traps: 1 for -1, and for 0, where the remainder is 0 as well."""
+    if op.attrs.get("nonzero"):
+        special = e.let(f"icmp eq {text} {b}, -1")
+    else:
+        special = e.let(f"icmp ult {text} {e.let(f'add {text} {b}, 1')}, 2")
+    return e.let(f"select i1 {special}, {text} 1, {text} {b}")
+
+
 def _mod(e: FunctionEmitter, op: Op) -> None:
     kind = shape(op)
     text = kind.text
