@@ -16,6 +16,22 @@ SYMMETRIC = np.array([[4.0, 1.0, 2.0], [1.0, 3.0, 0.0], [2.0, 0.0, 5.0]])
 GENERAL = np.array([[1.0, 2.0, 0.0], [3.0, -1.0, 1.0], [0.5, 2.0, 4.0]])
 STACK = np.stack([SYMMETRIC, GENERAL])
 
+MIXED = {
+    "lambda a, b: (np.arctan2(a, b), np.hypot(a, b), np.copysign(a, b), np.logaddexp(a, b), np.heaviside(a, b), np.divide(a, b))": [
+        (np.array([1, 2, 3], first), np.array([2, 2, 2], second))
+        for first, second in (
+            ("i1", "u1"),
+            ("u1", "i2"),
+            ("i2", "u2"),
+            ("f2", "i1"),
+            ("f2", "i2"),
+            ("u4", "f4"),
+            ("?", "i1"),
+        )
+    ],
+    "lambda a: (a[[]], a[:1, []], a[[True, False, True]], a[[True, False, True], 1])": [(TABLE,)],
+    "def f(a):\n    a[[True, False, True]] = 0\n    a[[]] = 5\n    return a": [(TABLE,)],
+}
 INPLACE = {
     "def f(a, b):\n    a += b\n    return a": [
         (TABLE.astype(kind), TABLE.astype(other)) for kind in ("u1", "i2", "u4", "f4") for other in ("i1", "u1", "i8", "f8")
@@ -137,7 +153,7 @@ LINALG = {
     ("source", "calls"),
     [
         pytest.param(source, calls, id=source.replace("\n", " ")[:60])
-        for table in (INPLACE, MASKED, STATISTICS, JOINING, EINSUM, LINALG)
+        for table in (MIXED, INPLACE, MASKED, STATISTICS, JOINING, EINSUM, LINALG)
         for source, calls in table.items()
     ],
 )

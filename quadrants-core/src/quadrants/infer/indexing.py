@@ -56,7 +56,7 @@ def _prepared(w: Emitter, index: Abstract) -> tuple[Abstract, ...]:
     """The items between the brackets: integer arrays of rank 0 as integers, masks among several items as index arrays."""
     items = tuple(
         load(w, item, []) if isinstance(item, Arr) and item.array.ndim == 0 and item.array.dtype.is_integer else item
-        for item in map(w.unwrap, index_items(index))
+        for item in (_listed(w, w.unwrap(item)) for item in index_items(index))
     )
     if len(items) == 1:
         return items
@@ -69,6 +69,15 @@ def _prepared(w: Emitter, index: Abstract) -> tuple[Abstract, ...]:
         else:
             prepared.append(item)
     return tuple(prepared)
+
+
+def _listed(w: Emitter, item: Abstract) -> Abstract:
+    """A list of Booleans as a mask, an empty list as an array of no integers."""
+    if isinstance(item, ListDisplay) and not item.items:
+        return w.call_library("creation:array", item, Const(np.dtype(np.int64)))
+    if isinstance(item, ListDisplay) and all(map(_is_mask, item.items)):
+        return w.call_library("creation:array", item)
+    return item
 
 
 def load(w: Emitter, base: Arr, indices: list[Value]) -> Num:

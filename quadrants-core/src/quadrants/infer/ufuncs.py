@@ -104,9 +104,14 @@ def _scaled(factor: float) -> Body:
     return body
 
 
+def _common_float(x: Abstract, y: Abstract) -> Scalar:
+    """The smallest float that holds both, each by itself: int8 and uint8 give float16, as in NumPy."""
+    return promote(float_of(_scalar(x)), float_of(_scalar(y)))
+
+
 def _binary_float(name: str) -> Body:
     def body(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
-        to = float_of(promote(_scalar(x), _scalar(y)))
+        to = _common_float(x, y)
         return Num(to, w.b.value(f"math.{name}", w.cast(x, to), w.cast(y, to)))
 
     return body
@@ -282,7 +287,7 @@ def _where(w: Emitter, condition: Abstract, x: Abstract, y: Abstract) -> Abstrac
 
 
 def _logaddexp(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
-    to = float_of(promote(_scalar(x), _scalar(y)))
+    to = _common_float(x, y)
     a, b = w.cast(x, to), w.cast(y, to)
     v = w.b.value
     high = v("select", v("cmp", a, b, pred="gt"), a, b)
@@ -293,7 +298,7 @@ def _logaddexp(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
 
 
 def _heaviside(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
-    to = float_of(promote(_scalar(x), _scalar(y)))
+    to = _common_float(x, y)
     a, b = w.cast(x, to), w.cast(y, to)
     v, zero = w.b.value, w.b.const(0.0, to)
     step = v("select", v("cmp", a, zero, pred="lt"), zero, w.b.const(1.0, to))
