@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from bytecode import shapes
 
-from quadrants.bytecode import Code, For, If, Loop, Opcode, Seq, regions
+from quadrants.bytecode import Code, For, If, Loop, Opcode, Seq, format, regions
 from quadrants.bytecode.decode import function_of, table_for
 from quadrants.bytecode.raw import read
 
@@ -379,16 +379,16 @@ def test_specialised_and_traced_code_reads_the_same():
                 s -= 3
         return s
 
-    before = function_of(read(f.__code__), table_for())
+    before = format(function_of(read(f.__code__), table_for()))
     for _ in range(100):
         f(50)
     sys.settrace(lambda *args: None)
     try:
         f(50)
-        during = function_of(read(f.__code__), table_for())
+        during = format(function_of(read(f.__code__), table_for()))
     finally:
         sys.settrace(None)
-    assert before == during == function_of(read(f.__code__), table_for())
+    assert before == during == format(function_of(read(f.__code__), table_for()))
 
 
 def test_threads_share_the_cache():
