@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from ir.generators import Config, random_sample
-from ir.observation import observe
+from ir.observation import Sample, observe
+from test_vulkan_scalars import samples, subnormal
 from vulkan_harness import Bench
 
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.core import Function, Module, Region, Scope, Value
 from quadrants.ir.interp import run
 from quadrants.ir.parser import parse_module
-from quadrants.types import F64, ArrayType, Scalar
+from quadrants.types import F64, I64, ArrayType, Scalar, Type
 from quadrants.types.dtypes import dtype_of
 
 #: Without float64, which not all devices have, and without complex numbers, which are no arguments of kernels.
@@ -21,23 +22,30 @@ CONFIG = Config(size=7, depth=4, functions=2, arrays=False, maps=False, exceptio
 
 
 def kernel_of(module: Module) -> Module:
-    """The module with a kernel around its entry, which writes the results into arrays."""
+    """The module with a kernel around its entry: each thread takes its arguments from arrays, and writes its results
+    into arrays."""
     entry = module.functions[module.entry]
-    params = [Value(p.type) for p in entry.params]
-    outs = [Value(ArrayType(type, 1)) for type in entry.result_types if isinstance(type, Scalar)]
+    ins = [Value(ArrayType(scalar(p.type), 1)) for p in entry.params]
+    outs = [Value(ArrayType(scalar(type), 1)) for type in entry.result_types]
     body = Region()
     b = Builder(body)
-    results = b.op("call", *params, callee=module.entry, result_types=entry.result_types).results
-    zero = b.i64(0)
+    i = b.value("cast", b.value("thread.index", axis=0), type=I64)
+    values = [b.value("load", array, i, checked=False, wrap=False) for array in ins]
+    results = b.op("call", *values, callee=module.entry, result_types=entry.result_types).results
     for result, out in zip(results, outs):
-        b.op("store", result, out, zero, checked=False, wrap=False)
+        b.op("store", result, out, i, checked=False, wrap=False)
     b.op("return")
     attrs = {"kernel": True, "level": "device"}
-    module.functions["kernel"] = Function("kernel", [*outs, *params], (), body, Scope("k.py", "kernel", 1), attrs)
+    module.functions["kernel"] = Function("kernel", [*outs, *ins], (), body, Scope("k.py", "kernel", 1), attrs)
     module.entry = "kernel"
     for function in module.functions.values():
         function.attrs = {**function.attrs, "level": "device"}
     return module
+
+
+def scalar(type: Type) -> Scalar:
+    assert isinstance(type, Scalar)
+    return type
 
 
 def uses_doubles(module: Module) -> bool:
@@ -45,20 +53,32 @@ def uses_doubles(module: Module) -> bool:
     return any(value.type == F64 for value in values)
 
 
+#: Threads that run a program at once, each with arguments of its own.
+THREADS = 12
+
+
 def check(device: Bench, seed: int) -> None:
-    """A random program gives what the interpreter gives."""
+    """A random program gives in every thread what the interpreter gives."""
     sample = random_sample(seed, CONFIG)
     if device.name == "swiftshader" and uses_doubles(sample.module):
         return
-    seen = observe(sample)
-    if seen.results is None:  # it raised
+    entry = sample.module.functions[sample.module.entry]
+    columns = [samples(scalar(p.type), seed + k, 2 * THREADS)[:THREADS] for k, p in enumerate(entry.params)]
+    for column, given in zip(columns, sample.args):
+        column[0] = given
+        if device.name == "swiftshader":
+            column[subnormal(column)] = 0
+    rows = [observe(Sample(sample.module, tuple(row))) for row in zip(*columns)] if columns else [observe(sample)]
+    if any(seen.results is None for seen in rows):  # it raised
         return
-    types = sample.module.functions[sample.module.entry].result_types
-    outs = [np.zeros(1, dtype_of(type)) for type in types if isinstance(type, Scalar)]
-    device.run(kernel_of(sample.module), [*outs, *sample.args])
-    for out, result, type in zip(outs, seen.results, types):
-        expected = np.array([result], dtype_of(type))  # type: ignore[arg-type]
-        assert out.tobytes() == expected.tobytes() or np.isnan(out[0]) and np.isnan(expected[0]), (seed, out, expected)
+    outs = [np.zeros(len(rows), dtype_of(scalar(type))) for type in entry.result_types]
+    device.run(kernel_of(sample.module), [*outs, *columns], block=(len(rows), 1, 1))
+    for position, out in enumerate(outs):
+        for found, seen in zip(out, rows):
+            assert seen.results is not None
+            expected = out.dtype.type(seen.results[position])
+            same = found.tobytes() == expected.tobytes() or (found != found and expected != expected)
+            assert same, (seed, position, found, expected)
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -94,7 +94,7 @@ def compare(device: Bench, texts: tuple[str, str], inputs: list[np.ndarray], res
     loop, threads = texts
     run(parse_module(loop), [expected, *[x.copy() for x in inputs]])
     if device.name == "swiftshader":  # which takes subnormal numbers for 0
-        normal = ~np.any([_subnormal(x) for x in (*inputs, expected)], axis=0)
+        normal = ~np.any([subnormal(x) for x in (*inputs, expected)], axis=0)
         inputs, expected = [x[normal] for x in inputs], expected[normal]
     found = np.zeros_like(expected)
     device.run(threads, [found, *[x.copy() for x in inputs]], ((len(found) + 63) // 64, 1, 1), (64, 1, 1))
@@ -102,7 +102,8 @@ def compare(device: Bench, texts: tuple[str, str], inputs: list[np.ndarray], res
         agree(getattr(found, part), getattr(expected, part), inputs, ulps)
 
 
-def _subnormal(x: np.ndarray) -> np.ndarray:
+def subnormal(x: np.ndarray) -> np.ndarray:
+    """Where numbers are so small that a device may take them for 0."""
     if x.dtype != np.float32 and x.dtype != np.complex64:
         return np.zeros(len(x), bool)
     parts = np.abs(np.ascontiguousarray(x).view(np.float32).reshape(len(x), -1))
