@@ -8,11 +8,14 @@ from vulkan_harness import Bench
 
 from quadrants.backend.contract import Device, LaunchShape, Target, missing_members
 from quadrants.diagnostics import BackendError, BackendUnavailable, Code, CompileError
+from quadrants.ir.ops import OPS
 from quadrants.ir.parser import parse_module
+from quadrants.lower import softmath
 from quadrants_vulkan import VulkanBackend
 from quadrants_vulkan import target as targets
 from quadrants_vulkan.driver import library as libraries
 from quadrants_vulkan.driver.library import VulkanError
+from quadrants_vulkan.lower.table import EMITTERS, UNSUPPORTED
 from quadrants_vulkan.target import Feature
 
 EMPTY = """qir 1
@@ -102,6 +105,12 @@ def test_what_a_device_lacks_is_named(text: str, message: str) -> None:
         VulkanBackend().compile(parse_module(text), targets.LEAST)
     assert caught.value.code is Code.UNSUPPORTED_CAPABILITY
     assert message in str(caught.value) and caught.value.hint
+
+
+def test_every_operation_is_run_or_refused_with_a_reason() -> None:
+    assert set(EMITTERS) & set(UNSUPPORTED) == set()
+    assert set(EMITTERS) | set(UNSUPPORTED) | set(softmath.WRITERS) == set(OPS)
+    assert all(reason and hint for reason, hint in UNSUPPORTED.values())
 
 
 def test_recursion_names_the_cycle() -> None:

@@ -19,7 +19,7 @@ from quadrants.lower import softmath
 from quadrants.types import F16, F32, F64, Scalar
 from quadrants.types.dtypes import dtype_of
 
-NATIVE = ("math.sqrt", "math.trunc", "math.copysign")
+NATIVE = ("math.sqrt", "math.trunc", "math.rint", "math.copysign")
 #: The types, and whether the target has float64.
 TARGETS = [(F64, True), (F32, True), (F32, False), (F16, False)]
 #: The largest error in units of the last place.
@@ -128,6 +128,22 @@ def test_accuracy_of_two_operands(name: str, type: Scalar, doubles: bool) -> Non
             assert ulps(found, expected) <= BOUND, (x, y, found)
 
 
+@pytest.mark.parametrize(
+    ("type", "doubles", "bound"), [(F64, True, 8), (F32, True, 1), (F32, False, 60)], ids=["f64", "f32", "f32-alone"]
+)
+def test_gamma(type: Scalar, doubles: bool, bound: float) -> None:
+    made, logarithm = (module(f"math.{name}", type, 1, doubles) for name in ("gamma", "lgamma"))
+    top = 170 if type == F64 else 34
+    with mpmath.workprec(250):
+        for x in [*samples(type, -20, top, 30, 7), *(dtype_of(type).type(n) for n in (1, 2, 3, 5, 20))]:
+            exact = mpmath.mpf(float(x))
+            assert ulps(run(made, [x])[0], mpmath.gamma(exact)) <= bound, x
+            expected = mpmath.log(abs(mpmath.gamma(exact)))
+            near = max(1.0, abs(float(exact)) * 4)
+            error = abs(float(mpmath.mpf(float(run(logarithm, [x])[0])) - expected))
+            assert error <= 16 * near * float(np.finfo(dtype_of(type)).eps), x
+
+
 def edges(type: Scalar) -> list[np.floating]:
     info = np.finfo(dtype_of(type))
     values = [0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 100.0, info.max, info.tiny, info.smallest_subnormal, math.inf]
@@ -148,10 +164,11 @@ def same(found: np.floating, expected: np.floating, within: float) -> bool:
 @pytest.mark.parametrize(("type", "doubles"), TARGETS, ids=["f64", "f32", "f32-alone", "f16"])
 @pytest.mark.parametrize("name", softmath.WRITERS)
 def test_special_values(name: str, type: Scalar, doubles: bool) -> None:
-    arity = 3 if name == "math.fma" else 1 if name.removeprefix("math.") in UNARY else 2
+    alone = (*UNARY, "gamma", "lgamma")
+    arity = 3 if name == "math.fma" else 1 if name.removeprefix("math.") in alone else 2
     made, plain = module(name, type, arity, doubles), module(name, type, arity, doubles, expanded=False)
     values = edges(type)[::arity] if arity < 3 else edges(type)[::4]
-    within = 0.0 if name in ("rem", "math.nextafter") else BOUND + 1
+    within = 60.0 if name.endswith("gamma") else 0.0 if name in ("rem", "math.nextafter") else BOUND + 1
     for args in itertools.product(values, repeat=arity):
         if name == "rem" and 0 < abs(args[1]) < 1 and 1e9 < abs(args[0]) < math.inf and type == F64:
             continue  # thousands of turns in the interpreter

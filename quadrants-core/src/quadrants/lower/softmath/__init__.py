@@ -14,7 +14,7 @@ from types import MappingProxyType
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Function, Module, Op, Region, Scope, Value
 from quadrants.ir.ops import OPS
-from quadrants.lower.softmath import angles, exact, functions
+from quadrants.lower.softmath import angles, exact, functions, gammas
 from quadrants.lower.softmath.code import QirCode
 from quadrants.lower.vectormath import error_functions, hyperbolic, roots, trigonometric
 from quadrants.lower.vectormath import functions as shared
@@ -42,6 +42,8 @@ WRITERS: Mapping[str, Callable[..., Value]] = MappingProxyType(
         "math.sinh": hyperbolic.sinh,
         "math.cosh": hyperbolic.cosh,
         "math.cbrt": roots.cbrt,
+        "math.gamma": gammas.gamma,
+        "math.lgamma": gammas.lgamma,
         "math.erf": error_functions.erf,
         "math.erfc": error_functions.erfc,
     }
@@ -49,7 +51,7 @@ WRITERS: Mapping[str, Callable[..., Value]] = MappingProxyType(
 #: Those that have to know the width of float16 itself.
 _OWN_WIDTH = frozenset({"math.nextafter"})
 #: Those that need products and sums that are fused.
-_FUSED = frozenset({("math.pow", 64)})
+_FUSED = frozenset({("math.pow", 64), ("math.gamma", 64), ("math.gamma", 32)})
 
 
 def expand(module: Module, native: Native, doubles: bool) -> None:

@@ -65,7 +65,7 @@ def pow(c: QirCode, x: Value, y: Value) -> Value:
     negative = c.is_negative(x)
     normal = c.mask_and(c.compare("ogt", size, 0.0), c.compare("olt", size, _INF))
     finite = c.compare("olt", c.abs(y), _INF)
-    positive = _pow_of_size(c, c.select(normal, size, 1.0), c.select(finite, y, 1.0))
+    positive = pow_of_size(c, c.select(normal, size, 1.0), c.select(finite, y, 1.0))
     grows = c.compare("ogt", y, 0.0)
     edge = c.select(grows, size, c.div(1.0, size))  # of 0 and infinity
     above = c.compare("ogt", size, 1.0)
@@ -82,7 +82,7 @@ def pow(c: QirCode, x: Value, y: Value) -> Value:
     return c.select(one, 1.0, result)
 
 
-def _pow_of_size(c: QirCode, x: Value, y: Value) -> Value:
+def pow_of_size(c: QirCode, x: Value, y: Value) -> Value:
     """Of a positive finite x and a finite y."""
     if c.bits == 64 or c.doubles:
         return f.pow(c, x, y)  # type: ignore[no-any-return]
