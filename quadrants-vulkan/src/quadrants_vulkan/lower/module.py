@@ -147,7 +147,7 @@ class ModuleEmitter:
 
         found = EMITTERS.get(op.name)
         if found is None:
-            reason, hint = UNSUPPORTED[op.name]
+            reason, hint = UNSUPPORTED.get(op.name, ("there is no code for it", "report this"))
             self.refuse(e.function, op, f"{op.name}: {reason}", hint)
         assert found is not None
         if Part.DOUBLE not in self.types:

@@ -33,6 +33,9 @@ _EXPANDED = ("it is expanded by `softmath`", "compile through the backend's pass
 _MAPS = ("it is expanded into loops by the pass expand_maps", "compile through the backend's passes")
 _HOST = ("it asks the interpreter on the host", "compile through the passes of the device level")
 
+_LANES = ("SIMD registers belong to code for a CPU", "a device has its threads for that")
+_LISTS = ("a list that grows needs a heap", "use an array of the size that is needed at most")
+
 #: Op name -> (why it is not lowered, what to do).
 UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
@@ -44,6 +47,27 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
         "reraise": _HANDLE,
         "exc.match": _HANDLE,
         "poll": _HOST,
+        "fork": ("parallel regions belong to code for a CPU", "a device has its threads for that"),
+        "str.eq": (
+            "strings are objects of the interpreter",
+            "compare before the launch, and give the kernel the answer",
+        ),
+        **dict.fromkeys(
+            (
+                "lanes.all",
+                "lanes.any",
+                "lanes.extract",
+                "lanes.gather",
+                "lanes.index",
+                "lanes.load",
+                "lanes.reduce",
+                "lanes.scatter",
+                "lanes.splat",
+                "lanes.store",
+            ),
+            _LANES,
+        ),
+        **dict.fromkeys(("list.load", "list.new", "list.resize", "list.size", "list.store"), _LISTS),
         "grid.barrier": ("Vulkan does not say that all blocks run at once", "end the kernel, and launch another"),
     }
 )

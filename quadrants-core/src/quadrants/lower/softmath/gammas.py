@@ -1,8 +1,8 @@
 """The gamma function and the logarithm of its size.
 
-By the approximation of C. Lanczos (1964) with the coefficients of P. Godfrey, right to 15 digits; below 1/2 by the reflection at it.
-gamma is within 8 units in the last place (float32 without float64: 60); lgamma has that error relative to the largest of its terms,
-which is more than its own size near 1 and 2, where it is 0.
+By the approximation of C. Lanczos (1964) with the coefficients of P. Godfrey, right to 15 digits; below 1/2 by the
+reflection at it. gamma is within 8 units in the last place (float32 without float64: 60); lgamma has that error
+relative to the largest of its terms, which is more than its own size near 1 and 2, where it is 0.
 """
 
 from __future__ import annotations
@@ -81,7 +81,8 @@ def _series(c: QirCode, x: Value) -> Value:
 
 
 def _gamma_of_size(c: QirCode, x: Value) -> Value:
-    """From 1/2 on: scale * series * t^(x + 1/2) e^-x, the power in two halves, put right by what rounding took from its operands."""
+    """From 1/2 on: scale * series * t^(x + 1/2) e^-x, the power in two halves, put right by what rounding took from
+    its operands."""
     large = c.compare("ogt", x, 180.0)
     x = c.clamp(x, 0.5, 180.0 if c.bits == 64 else 40.0)
     t, lost = sum_of(c, x, c.const(_SHIFT))
