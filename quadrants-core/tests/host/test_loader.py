@@ -202,7 +202,9 @@ def test_foreign_objects(data: bytes) -> None:
 
 def test_relocations_out_of_reach_are_refused(data: bytes) -> None:
     parsed = elf.parse(data)
-    far = replace(parsed, relocations=tuple(replace(r, type=2, addend=1 << 40) for r in parsed.relocations))
+    far = replace(
+        parsed, relocations=tuple(elf.Relocation(r.section, r.offset, 2, r.symbol, 1 << 40) for r in parsed.relocations)
+    )
     with pytest.raises(BadObject, match="out of reach"):
         loader._Image(far, resolve).load(loader.Arena(system(), 1 << 20))
 

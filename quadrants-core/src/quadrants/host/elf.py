@@ -48,25 +48,32 @@ class Section:
     executable: bool
 
 
-@frozen
+# An object has hundreds of the next two, and a cached call waits for them: plain classes.
+
+
 class Symbol:
     """A symbol: defined in `sections[section]` at `value`; `section` is None for an undefined one, -1 for an absolute one."""
 
-    name: str
-    section: int | None
-    value: int
-    exported: bool
+    __slots__ = ("exported", "name", "section", "value")
+
+    def __init__(self, name: str, section: int | None, value: int, exported: bool) -> None:
+        self.name = name
+        self.section = section
+        self.value = value
+        self.exported = exported
 
 
-@frozen
 class Relocation:
     """A place in a section to be filled with something about a symbol; `type` is the machine's number."""
 
-    section: int
-    offset: int
-    type: int
-    symbol: int
-    addend: int
+    __slots__ = ("addend", "offset", "section", "symbol", "type")
+
+    def __init__(self, section: int, offset: int, type: int, symbol: int, addend: int) -> None:
+        self.section = section
+        self.offset = offset
+        self.type = type
+        self.symbol = symbol
+        self.addend = addend
 
 
 @frozen
