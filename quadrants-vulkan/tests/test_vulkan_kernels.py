@@ -172,6 +172,37 @@ def test_strided_and_read_only_arrays() -> None:
     assert np.array_equal(out, a + b.T)
 
 
+def test_views_of_one_array_overlap_on_the_device() -> None:
+    @ns.kernel
+    def shift(a, b, c):
+        i = ns.grid(1)
+        v = b[i]
+        ns.syncthreads()
+        a[i] = v + c[0]
+
+    x = np.arange(8, dtype=np.float32)
+    shift[1, 7](x[1:], x[:-1], x[::-1])
+    assert x.tolist() == [0, 7, 8, 9, 10, 11, 12, 13]
+    y = np.arange(12, dtype=np.int16).reshape(3, 4)
+    shift[1, 4](y[0], y[2], y[1])
+    assert y.tolist() == [[12, 13, 14, 15], [4, 5, 6, 7], [8, 9, 10, 11]]
+
+
+def test_views_of_other_types_stay_aligned() -> None:
+    @ns.kernel
+    def add(longs, words):
+        i = ns.grid(1)
+        longs[i] += words[2 * i + 1]
+
+    x = np.arange(10, dtype=np.int64)
+    words = x.view(np.int32)
+    words[1::2] = 5
+    expected = x.copy()
+    expected[1:] += 5
+    add[1, 9](x[1:], words[2:])
+    assert x.tolist() == expected.tolist()
+
+
 def test_python_floats_are_as_wide_as_what_they_meet() -> None:
     @ns.kernel
     def scale(x, factor):
