@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -21,17 +22,36 @@ from quadrants.ir.values import Raised
 from quadrants.passes import pipeline
 from quadrants.passes.context import PassOptions
 from quadrants.passes.spmd import select
-from quadrants.types import F64, I64, PYINT, ArrayType
-
-_VECTOR, _INTS, _MATRIX = ArrayType(F64, 1), ArrayType(I64, 1), ArrayType(F64, 2)
-_TYPES = (_VECTOR, _VECTOR, _INTS, _VECTOR, _VECTOR, _INTS, _MATRIX, PYINT)
+from quadrants.types import F32, F64, I64, PYINT, ArrayType, Scalar
+from quadrants.types.dtypes import dtype_of
 
 
-def module_of(text: str, fp: str) -> Module:
+def module_of(text: str, fp: str, float_type: Scalar = F64, layout: str = "C") -> Module:
     """The function of a text as QIR."""
+    vector, ints, matrix = ArrayType(float_type, 1, layout), ArrayType(I64, 1), ArrayType(float_type, 2, layout)
     scope: dict[str, Any] = {"math": math, "np": np}
     exec(text, scope)
-    return infer_module(scope["f"], _TYPES, Options(fp=fp)).module
+    types = (vector, vector, ints, vector, vector, ints, matrix, PYINT)
+    return infer_module(scope["f"], types, Options(fp=fp)).module
+
+
+def arguments_of(seed: int, float_type: Scalar, layout: str) -> tuple[Any, ...]:
+    """Arguments for it; for "A", every second element of what they are in."""
+    return tuple(
+        _laid_out(arg.astype(dtype_of(float_type)) if arg.dtype.kind == "f" else arg, layout)
+        if isinstance(arg, np.ndarray)
+        else arg
+        for arg in lane_programs.arguments(seed)
+    )
+
+
+def _laid_out(array: np.ndarray, layout: str) -> np.ndarray:
+    if layout == "C" or array.dtype.kind != "f":
+        return array
+    if layout == "F":
+        return np.asfortranarray(array)
+    wide = np.repeat(array, 2, axis=-1)
+    return wide[..., ::2]
 
 
 def in_lanes(module: Module, bits: int) -> tuple[Module, list[Decision]]:
@@ -66,8 +86,9 @@ def test_random_loops(seed: int) -> None:
 
 def check(number: int) -> bool:
     """Fail if lanes change what a program does; whether there were any."""
-    text, args = lane_programs.source(number), lane_programs.arguments(number)
-    module = module_of(text, "strict")
+    float_type, layout = (F64, F32)[number % 5 == 1], ("C", "F", "A")[number % 7 % 3]
+    text, args = lane_programs.source(number), arguments_of(number, float_type, layout)
+    module = module_of(text, "strict", float_type, layout)
     changed, decisions = in_lanes(module, (256, 512)[number % 2])
     try:
         before = observe(Sample(module, args), max_steps=60_000)
@@ -140,8 +161,8 @@ PROGRAMS = {
         c = 0
         while c < k[i]:
             c += 1
-            if c == 4:
-                total += 7
+        if c == 4:
+            total += 7
         total += c
         product *= c + 1
         last = a[i]
@@ -207,7 +228,32 @@ def test_programs(name: str, bits: int) -> None:
 #: The reason, the line that is named, and the body.
 REFUSED = [
     (
-        "dependence",
+        "carried-dependence",
+        6,
+        """
+    for i in range(n - 1):
+        for j in range(2):
+            if b[i] > 1.0:
+                a[i + j] = a[i] * 0.5 + 1.0
+""",
+    ),
+    (
+        "carried-dependence",
+        8,
+        """
+    for i in range(n - 1):
+        x = 0.5
+        for j in range(k[i]):
+            x = x * x + b[j]
+        if x > 1.0:
+            x = x + a[i + 1]
+        else:
+            a[i] = x
+        out[i] = x
+""",
+    ),
+    (
+        "carried-dependence",
         3,
         """
     for i in range(1, n):
@@ -215,7 +261,7 @@ REFUSED = [
 """,
     ),
     (
-        "dependence",
+        "carried-dependence",
         5,
         """
     for i in range(n):
@@ -225,7 +271,7 @@ REFUSED = [
 """,
     ),
     (
-        "dependence",
+        "carried-dependence",
         5,
         """
     for i in range(n):
@@ -234,7 +280,7 @@ REFUSED = [
 """,
     ),
     (
-        "carried-dependence",
+        "strict-order",
         4,
         """
     x = 0.5
@@ -286,4 +332,5 @@ def test_refusals(code: str, line: int, body: str) -> None:
     refused = [decision for decision in decisions if decision.kind is DecisionKind.REFUSED and decision.code == code]
     places = [decision.location.line for decision in refused]
     places += [int(text.split(":")[1]) for decision in refused for name, text in decision.detail if name == "at"]
+    places += [int(number) for decision in refused for number in re.findall(r"line (\d+)", decision.text)]
     assert line + before.count("\n") in places, decisions

@@ -22,6 +22,7 @@ from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_op, replace_uses
 from quadrants.passes import dependence
+from quadrants.passes.conditions import conditions
 from quadrants.passes.context import PassContext
 from quadrants.passes.cost import Cost, Coster
 from quadrants.passes.folds import SAME, WORDS, Carried, Flow, Fold, folds
@@ -251,14 +252,7 @@ class _Emitter:
         guard = Guard(nest, {}, b)
         parts: list[Value] = []
         if not self.declared:
-            for one, other in verdict.disjoint:
-                parts.append(b.value("not", b.value("overlap", one, other)))
-            for array in verdict.distinct:
-                parts.append(_distinct(b, array))
-            for value, limit in verdict.limits.items():
-                parts.append(guard.compare("lt", guard.value(value), limit))
-                if not guard.positive(value):
-                    parts.append(guard.compare("gt", guard.value(value), -limit))
+            parts += conditions(guard, verdict)
         start, stop = self.loop.operands[:2]
         first = self.owner.constants.get(start)
         if known is None and not (first is not None and 0 <= first < 1 << 62 and self.plan.step > 0):
@@ -302,26 +296,3 @@ class _Emitter:
             return Shape(turns, grain, b.i64(0)), small
         work = b.value("mul", b.value("min", turns, b.i64(1 << 26)), each)
         return Shape(turns, grain, b.value("shr", work, b.i64(10))), small
-
-
-def _distinct(b: Builder, array: Value) -> Value:
-    """Whether no two elements of an array overlap: from one axis to the next, in one of both directions, strides grow beyond
-    what the axes before cover."""
-    assert isinstance(array.type, ArrayType)
-    ndim, itemsize = array.type.ndim, array.type.dtype.itemsize
-    dims = [b.value("dim", array, axis=axis) for axis in range(ndim)]
-    sizes = [b.value("abs", b.value("stride", array, axis=axis)) for axis in range(ndim)]
-    found: Value | None = None
-    for order in dict.fromkeys((tuple(range(ndim)), tuple(reversed(range(ndim))))):
-        holds: Value | None = None
-        reach = b.i64(itemsize)
-        for axis in order:
-            single = b.value("cmp", dims[axis], b.i64(1), pred="le")
-            clear = b.value("or", single, b.value("cmp", sizes[axis], reach, pred="ge"))
-            holds = clear if holds is None else b.value("and", holds, clear)
-            rest = b.value("max", b.value("sub", dims[axis], b.i64(1)), b.i64(0))
-            reach = b.value("add", reach, b.value("mul", sizes[axis], rest))
-        assert holds is not None
-        found = holds if found is None else b.value("or", found, holds)
-    assert found is not None
-    return found

@@ -24,6 +24,10 @@ _BRANCH = 2.0
 #: An access of one lane to an element of its own: such accesses keep registers and memory busy for much longer than scalar ones.
 _GATHER = 2.5
 _SCATTER = 5.0
+#: A loop in which lanes part turns so many times more often than each of them asks for.
+_IDLE = 1.75
+#: An op on floats in a loop that makes each turn from the one before: it waits for its operands.
+_LATENCY = 3.0
 #: What it takes to begin and to end a loop in lanes.
 _SETUP = 40.0
 #: Integers are quick one by one, too: four a cycle, against one or two vectors of them.
@@ -65,6 +69,7 @@ class _Model:
         self.vector_math = vector_math
         self.index = loop.regions[0].args[0]
         self.makers = {result: op for op in loop.regions[0].walk() for result in op.results}
+        self.waiting = self.chains()
         self.starts = {op.regions[0].args[0]: op.operands[0] for op in loop.regions[0].walk() if op.name == "for"}
 
     def own(self, op: Op) -> float:
@@ -75,7 +80,18 @@ class _Model:
             return 1.0 if op.operands[1] in self.constants else float(_INTEGER_DIVISION)
         if op.name.startswith("math."):
             return _WEIGHTS.get(op.name, _FUNCTION)
-        return _WEIGHTS.get(op.name, 1.0)
+        return _WEIGHTS.get(op.name, _LATENCY if op in self.waiting else 1.0)
+
+    def chains(self) -> set[Op]:
+        """The sums and products of inner loops that carry floats."""
+        return {
+            op
+            for loop in self.loop.regions[0].walk()
+            if loop.name in ("for", "loop")
+            and any(getattr(arg.type, "is_float", False) for arg in loop.regions[0].args)
+            for op in loop.regions[0].ops
+            if op.name in ("add", "sub", "mul") and getattr(op.result.type, "is_float", False)
+        }
 
     def turns(self, op: Op) -> float:
         """How often the body of an op runs."""
@@ -138,7 +154,8 @@ class _Model:
             return self.access(op)
         if op.regions:
             parts = op in self.facts.divergent or (op.name == "if" and op.operands[0] in self.facts.varying)
-            return (_BRANCH / self.lanes if parts else 0.1) + self.turns(op) * inner
+            idle = _IDLE if parts and op.name in ("for", "loop") else 1.0
+            return (_BRANCH / self.lanes if parts else 0.1) + idle * self.turns(op) * inner
         if self.facts.uniform(op.results) and op.results:
             return self.own(op) / self.lanes
         if op.name in ("floordiv", "mod") and op.operands[1] not in self.constants:

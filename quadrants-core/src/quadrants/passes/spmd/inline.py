@@ -1,17 +1,20 @@
 """The part of a loop that runs in lanes: without what rarely runs, and with the code of what it calls.
 
-Takes a loop and the module; gives the loop itself, or a copy. A side of a branch that holds cold loops, for the case that a guard
-fails, becomes a `raise` there: the original loop takes over where a lane comes to it. A function that is called stands there as
-a block that its returns break out of. What it raises is raised by the original loop, which runs the turns again: so that
-lines and the calls that led there are those of the program. Functions that call themselves, that compute floats by
-other rules, or that are very large stay calls.
+Takes a loop and the module; gives the loop itself, or a copy, in which parts of arrays are reached through these (`flatten`). A
+side of a branch that holds cold loops, for the case that a guard fails, becomes a `raise` there: the original loop takes over
+where a lane comes to it. A function that is called stands there as a block that its returns break out of. What it
+raises is raised by the original loop, which runs the turns again: so that lines and the calls that led there are those
+of the program. Functions that call themselves, that compute floats by other rules, or that are very large stay calls.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label
+from quadrants.passes.spmd.flatten import flatten
 from quadrants.passes.structure import size_of
 from quadrants.types import TupleType
 
@@ -20,14 +23,14 @@ _MOST_GROWTH = 1500
 _DEEPEST = 12
 
 
-def hot_code(loop: Op, function: Function, module: Module, label: int) -> Op:
+def hot_code(loop: Op, function: Function, module: Module, label: int, makers: Mapping[Value, Op]) -> Op:
     """The loop itself if there is nothing to replace, else a copy. Labels from `label` on are free."""
-    inside = list(loop.regions[0].walk())
-    if not any(op.name == "call" or op.attrs.get("cold") for op in inside):
+    if not any(op.name in ("call", "view") or op.attrs.get("cold") for op in loop.regions[0].walk()):
         return loop
     copy = clone_op(loop, {})
     _drop_cold(copy.regions[0])
     _Inliner(function, module, label).region(copy.regions[0], (function.name,))
+    flatten(copy.regions[0], makers)
     return copy
 
 

@@ -1,26 +1,27 @@
 """Whether the turns of a loop may run side by side.
 
-Takes a counted loop without calls and its facts; gives a `Plan`, or the `Refusal` that names what stands in the way. Turns are
-independent if none reads or writes an element that another one writes: an index along some axis must tell turns apart, by the
-same form in all accesses to an array that is written. Arrays that are not the same value are shown not to overlap when
-the loop is reached. What may raise makes the turns run again one by one: then either nothing is stored before the last such
-op, or nothing is read that is stored, and the state need not be exact.
+Takes a counted loop without calls, and what is known of it; gives a `Plan`, or the `Refusal` that names what stands in the way.
+Turns are independent if no two of them that run side by side depend on each other through memory (`dependence`) or through what
+they carry, folds apart (`folds`). What may raise makes the turns run again one by one: then either nothing is stored before
+the last such op, or nothing is read that is stored, and the state need not be exact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import field
+from collections.abc import Iterator, Mapping
 
-from quadrants._frozen import frozen, record
-from quadrants.ir import Op, Value
-from quadrants.passes.spmd.carried import Carried, classify
+from quadrants._frozen import record
+from quadrants.ir import Function, Op, Region, Scope, Value
+from quadrants.passes.dependence import Conflict, Kind, Verdict, analyse
+from quadrants.passes.folds import LAST, SAME, Carried, Flow, Fold, folds
+from quadrants.passes.refusals import Refusal
 from quadrants.passes.spmd.uniformity import Facts
 from quadrants.passes.structure import LABELLED, is_pure
+from quadrants.passes.subscripts import Subscripts
 from quadrants.types import ArrayType, Scalar
 
-#: More pairs of arrays than this are not compared in front of a loop.
-_MOST_GUARDS = 16
+#: More conditions than this are not tested in front of a loop.
+_MOST_CONDITIONS = 32
 #: A private array may have so many elements.
 _MOST_PRIVATE = 128
 _CONTROL = frozenset({"if", "block", "loop", "for", "yield", "break", "continue", "unreachable"})
@@ -37,16 +38,6 @@ _WORDS = {
 }
 
 
-@frozen
-class Refusal:
-    """Why not: reason code, sentence, and where."""
-
-    code: str
-    text: str
-    op: Op
-    other: Op | None = None
-
-
 @record
 class Plan:
     """How the turns of a loop run side by side.
@@ -54,46 +45,74 @@ class Plan:
     Args:
         facts: see `uniformity`.
         carried: what each carried value is.
-        apart: pairs of arrays that must not overlap.
+        verdict: what must be tested in front of the loop.
         bails: whether the turns may have to run again one by one.
     """
 
     facts: Facts
-    carried: list[Carried]
-    apart: list[tuple[Value, Value]] = field(default_factory=list)
+    carried: list[Fold]
+    verdict: Verdict
     bails: bool = False
 
 
-def check(
-    loop: Op, facts: Facts, constants: Mapping[Value, int], makers: Mapping[Value, Op], exact: bool, strict: bool
-) -> Plan | Refusal:
-    """The plan for a loop, or what stands in the way. `exact`: nothing may be stored by turns behind one that raises."""
+@record
+class Question:
+    """A loop, and what it is asked by.
+
+    Args:
+        loop: a counted loop.
+        facts: what is known of it.
+        lanes: how many turns would run side by side.
+        constants: values that are integer constants.
+        makers: the definitions of values, those in the loop included.
+        scope: the Python function of the loop.
+        strict: whether floats keep the order of their operations.
+        exact: whether nothing may be stored by turns behind one that raises.
+    """
+
+    loop: Op
+    facts: Facts
+    lanes: int
+    constants: Mapping[Value, int]
+    makers: Mapping[Value, Op]
+    scope: Scope
+    strict: bool
+    exact: bool
+
+
+def check(asked: Question) -> Plan | Refusal:
+    """The plan for a loop, or what stands in the way."""
+    loop, facts = asked.loop, asked.facts
     labels = {op.attrs["label"] for op in loop.regions[0].walk() if op.name in LABELLED}
     for op in loop.regions[0].walk():
         if op.name == "return" or (op.name in ("break", "continue") and op.attrs["label"] not in labels):
             if op.name != "continue" or op.attrs["label"] != loop.attrs["label"]:
                 return Refusal("early-exit", f"a {op.name} can leave the loop before its end", op)
-        refusal = _op(op, facts, constants)
+        refusal = _op(op, facts, asked.constants)
         if refusal is not None:
             return refusal
-    carried = []
-    for position, arg in enumerate(loop.regions[0].args[1:]):
-        role = classify(loop, position, strict)
-        if role is None:
-            text = f"every turn needs '{arg.hint or 'a value'}' from the turn before"
-            return Refusal("carried-dependence", text, loop)
-        carried.append(role)
-    accesses = Accesses(loop, facts, constants, makers)
-    conflict = accesses.conflict()
-    if conflict is not None:
-        return conflict
-    apart = accesses.apart()
-    if len(apart) > _MOST_GUARDS:
+    alone = Function("loop", [], (), Region([], [loop]), asked.scope)
+    carried = folds(loop, Flow.of(alone), strict=asked.strict)
+    if isinstance(carried, Carried):
+        return Refusal.of_carried(loop, carried, asked.strict)
+    if any(not isinstance(fold.arg.type, Scalar) or _is_complex_fold(fold) for fold in carried):
+        return Refusal("carried-dependence", "turns hand on what cannot be computed in lanes", loop)
+    verdict = analyse(loop, asked.makers)
+    order = _straight(loop)
+    verdict.conflicts = [conflict for conflict in verdict.conflicts if _meets(conflict, asked.lanes, order)]
+    refusal = Refusal.of_memory(loop, verdict, declared=False)
+    if refusal is not None:
+        return refusal
+    if len(verdict.disjoint) + len(verdict.distinct) + len(verdict.limits) > _MOST_CONDITIONS:
         return Refusal("many-arrays", "too many arrays would have to be compared for overlaps", loop)
-    bails = any(_may_bail(op) for op in loop.regions[0].walk())
-    if bails and not _stored_last(loop) and (exact or accesses.reads_written()):
+    bails = any(map(_may_bail, loop.regions[0].walk()))
+    if bails and not _stored_last(loop) and (asked.exact or _reads_written(loop, asked.makers)):
         return Refusal("raises-after-store", "it may raise after it has stored what it also reads", _first_bail(loop))
-    return Plan(facts, carried, apart, bails)
+    return Plan(facts, carried, verdict, bails)
+
+
+def _is_complex_fold(fold: Fold) -> bool:
+    return fold.kind not in (SAME, LAST) and isinstance(fold.arg.type, Scalar) and fold.arg.type.is_complex
 
 
 def _op(op: Op, facts: Facts, constants: Mapping[Value, int]) -> Refusal | None:
@@ -147,10 +166,18 @@ def _first_bail(loop: Op) -> Op:
     return next(op for op in loop.regions[0].walk() if _may_bail(op))
 
 
+def _in_order(region: Region) -> Iterator[Op]:
+    """The ops as they are emitted: of a branch the second side comes first."""
+    for op in region.ops:
+        yield op
+        for nested in reversed(op.regions):
+            yield from _in_order(nested)
+
+
 def _stored_last(loop: Op) -> bool:
     """Whether no turn stores anything before the last op that may raise."""
     stored = False
-    for op in loop.regions[0].walk():
+    for op in _in_order(loop.regions[0]):
         if op.name in ("for", "loop"):
             inside = list(op.regions[0].walk())
             if any(inner.name == "store" for inner in inside) and any(map(_may_bail, inside)):
@@ -161,131 +188,24 @@ def _stored_last(loop: Op) -> bool:
     return True
 
 
-# Accesses
+def _meets(conflict: Conflict, lanes: int, order: Mapping[Op, int]) -> bool:
+    """Whether two turns that run side by side may depend on each other by two accesses: not if they are further apart, and not
+    if the earlier turn reads, in straight code, before the later one stores."""
+    if conflict.distance >= lanes:
+        return False
+    first, second = conflict.first, conflict.second
+    straight = first.op in order and second.op in order
+    return not (conflict.kind is Kind.ANTI and straight and order[first.op] < order[second.op])
 
 
-@frozen
-class Form:
-    """An index as `scale` times the turn, plus invariant values times factors, plus a constant."""
-
-    scale: int
-    terms: frozenset[tuple[Value, int]]
-    offset: int
-
-    def plus(self, other: Form, factor: int = 1) -> Form:
-        terms = dict(self.terms)
-        for value, times in other.terms:
-            terms[value] = terms.get(value, 0) + factor * times
-        kept = frozenset((value, times) for value, times in terms.items() if times)
-        return Form(self.scale + factor * other.scale, kept, self.offset + factor * other.offset)
-
-    def times(self, factor: int) -> Form:
-        terms = frozenset((value, factor * times) for value, times in self.terms if factor)
-        return Form(factor * self.scale, terms, factor * self.offset)
+def _straight(loop: Op) -> dict[Op, int]:
+    """The loads and stores that no inner loop is around, numbered as they are emitted."""
+    ops = [op for op in _in_order(loop.regions[0]) if op.name in ("load", "store", "for", "loop")]
+    looped = {inner for op in ops if op.regions for inner in op.regions[0].walk()}
+    return {op: number for number, op in enumerate(ops) if op not in looped}
 
 
-class Accesses:
-    """The loads and stores of a loop, but for those of private arrays."""
-
-    def __init__(self, loop: Op, facts: Facts, constants: Mapping[Value, int], makers: Mapping[Value, Op]) -> None:
-        self.loop = loop
-        self.constants = constants
-        self.inside: dict[Value, Op | None] = {}
-        self.makers = makers
-        self.loads: dict[Value, list[Op]] = {}
-        self.stores: dict[Value, list[Op]] = {}
-        for arg in loop.regions[0].args:
-            self.inside[arg] = None
-        for op in loop.regions[0].walk():
-            self.inside.update(dict.fromkeys(op.results, op))
-            for region in op.regions:
-                self.inside.update(dict.fromkeys(region.args))
-            if op.name in ("load", "store"):
-                array = op.operands[op.name == "store"]
-                if array not in facts.private:
-                    (self.loads if op.name == "load" else self.stores).setdefault(array, []).append(op)
-
-    def reads_written(self) -> bool:
-        """Whether an array is both read and written."""
-        return not self.loads.keys().isdisjoint(self.stores)
-
-    def conflict(self) -> Refusal | None:
-        """Two accesses by which one turn may depend on another."""
-        arrays = {**self.loads, **self.stores}
-        inner = next((array for array in arrays if array in self.inside), None)
-        if inner is not None and self.stores:
-            return Refusal("view", "a part of an array is taken in every turn", arrays[inner][0])
-        for array, stores in self.stores.items():
-            for store in stores:
-                for other in (*stores, *self.loads.get(array, ())):
-                    if not self.separate(store, other):
-                        return self._conflict(store, other)
-        return None
-
-    def _conflict(self, store: Op, other: Op) -> Refusal:
-        if other is store:
-            return Refusal("dependence", "two turns may store to the same element", store)
-        verb = "store" if other.name == "store" else "read"
-        text = f"one turn may {verb} an element that another stores"
-        return Refusal("dependence", text, store, other)
-
-    def separate(self, store: Op, other: Op) -> bool:
-        """Whether two different turns never meet at one element."""
-        second = other.operands[1:] if other.name == "load" else other.operands[2:]
-        return any(self._apart(a, b) for a, b in zip(store.operands[2:], second))
-
-    def _apart(self, a: Value, b: Value) -> bool:
-        x, y = self.form(a), self.form(b)
-        if x is None or y is None or x.scale != y.scale or not x.scale or x.terms != y.terms:
-            return False
-        return x.offset == y.offset or (x.offset - y.offset) % x.scale != 0
-
-    def form(self, value: Value) -> Form | None:
-        """The form of an index."""
-        if value is self.loop.regions[0].args[0]:
-            return Form(1, frozenset(), 0)
-        if value in self.constants:
-            return Form(0, frozenset(), self.constants[value])
-        op = self.inside.get(value, self.makers.get(value))
-        if op is None or op.name not in ("add", "sub", "mul", "neg", "index"):
-            return Form(0, frozenset({(value, 1)}), 0) if value not in self.inside else None
-        if op.name == "index":
-            return None if op.attr("wrap") else self.form(op.operands[0])
-        forms = [self.form(operand) for operand in op.operands]
-        known = [form for form in forms if form is not None]
-        if len(known) < len(forms):
-            return Form(0, frozenset({(value, 1)}), 0) if value not in self.inside else None
-        return self._combined(op, known) or (Form(0, frozenset({(value, 1)}), 0) if value not in self.inside else None)
-
-    @staticmethod
-    def _combined(op: Op, forms: list[Form]) -> Form | None:
-        if op.name == "neg":
-            return forms[0].times(-1)
-        if op.name != "mul":
-            return forms[0].plus(forms[1], 1 if op.name == "add" else -1)
-        for one, other in ((0, 1), (1, 0)):
-            if not forms[one].scale and not forms[one].terms:
-                return forms[other].times(forms[one].offset)
-        return None
-
-    def apart(self) -> list[tuple[Value, Value]]:
-        """The pairs of arrays of which one is written, and which must not overlap."""
-        pairs: dict[frozenset[Value], tuple[Value, Value]] = {}
-        for written in self.stores:
-            for other in (*self.stores, *self.loads):
-                if other is not written and not self._disjoint(written, other):
-                    pairs.setdefault(frozenset((written, other)), (written, other))
-        return list(pairs.values())
-
-    def _disjoint(self, a: Value, b: Value) -> bool:
-        """Whether one is new memory, and the other is not made from it."""
-        return any(self._is_new(one) and self._is_whole(other) for one, other in ((a, b), (b, a)))
-
-    def _is_new(self, array: Value) -> bool:
-        maker = self.makers.get(array)
-        return maker is not None and maker.name == "alloc"
-
-    def _is_whole(self, array: Value) -> bool:
-        """Whether it is a parameter or an allocation: no view of anything."""
-        maker = self.makers.get(array)
-        return maker is not None and maker.name == "alloc"
+def _reads_written(loop: Op, makers: Mapping[Value, Op]) -> bool:
+    """Whether the loop reads an array that it also writes."""
+    accesses = Subscripts(loop, makers).accesses
+    return not {a.root for a in accesses if a.writes}.isdisjoint(a.root for a in accesses if not a.writes)

@@ -15,9 +15,10 @@ from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.rewrite import replace_uses
 from quadrants.passes.context import PassContext, location_of
+from quadrants.passes.refusals import Refusal
 from quadrants.passes.spmd import cost, is_reason, legality
 from quadrants.passes.spmd.inline import first_label, hot_code
-from quadrants.passes.spmd.legality import Plan, Refusal
+from quadrants.passes.spmd.legality import Plan
 from quadrants.passes.spmd.transform import Chunks
 from quadrants.passes.spmd.uniformity import Facts, analyse
 from quadrants.passes.structure import SHORT, constant_turns, definitions, integer_constants, size_of
@@ -111,7 +112,7 @@ class Selector:
         turns = constant_turns(loop, self.constants)
         if (turns is not None and turns < SHORT) or size_of(loop.regions[0]) > _MOST_OPS:
             return None
-        code = hot_code(loop, self.function, self.context.module, self.label)
+        code = hot_code(loop, self.function, self.context.module, self.label, self.makers)
         constants = self.constants
         if code is not loop:
             self.label = max(self.label, first_label_in(code))
@@ -123,13 +124,31 @@ class Selector:
         return _Candidate(loop, code, facts, lanes, gain) if gain >= _LEAST_GAIN else None
 
     def legal(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
-        constants = self.constants if found.code is found.loop else {**self.constants, **_constants_in(found.code)}
-        exact = self.strict or inside_try
-        return legality.check(found.code, found.facts, constants, self.makers, exact, self.strict)
+        asked = legality.Question(
+            found.code,
+            found.facts,
+            found.lanes,
+            self.constants_of(found),
+            self.makers_of(found),
+            self.function.scope,
+            self.strict,
+            exact=self.strict or inside_try,
+        )
+        return legality.check(asked)
+
+    def constants_of(self, found: _Candidate) -> dict[Value, int]:
+        """The integer constants, those of a copy included."""
+        return self.constants if found.code is found.loop else {**self.constants, **_constants_in(found.code)}
+
+    def makers_of(self, found: _Candidate) -> dict[Value, Op]:
+        """The definitions, those of a copy included."""
+        if found.code is found.loop:
+            return self.makers
+        return {**self.makers, **{result: op for op in found.code.regions[0].walk() for result in op.results}}
 
     def transform(self, found: _Candidate, plan: Plan) -> list[Op]:
-        constants = self.constants if found.code is found.loop else {**self.constants, **_constants_in(found.code)}
-        chunks = Chunks(found.loop, found.code, plan, found.lanes, constants, self.label)
+        constants, makers = self.constants_of(found), self.makers_of(found)
+        chunks = Chunks(found.loop, found.code, plan, found.lanes, constants, makers, self.label)
         new = chunks.emit()
         self.label = chunks.label
         self.replaced.update(chunks.replaced)
@@ -147,14 +166,12 @@ class Selector:
         told += [f"masks at {parts} place{'s' if parts != 1 else ''}"] if parts > 0 else []
         told += [f"{count} {name[6:]}{'s' if count != 1 else ''}" for name, count in counts.items() if count]
         told += ["one by one where they would raise"] if plan.bails else []
-        told += ["if its arrays do not overlap"] if plan.apart else []
+        told += ["if its arrays do not overlap"] if plan.verdict.disjoint or plan.verdict.distinct else []
         self.context.note(PASS, DecisionKind.APPLIED, self.function, found.loop, "lanes", ", ".join(told))
 
     def refuse(self, found: _Candidate, refusal: Refusal) -> None:
-        detail = []
-        for other in (refusal.op, refusal.other):
-            if other is not None and other.loc is not None and other is not found.loop:
-                detail.append(("at", location_of(self.function, other).short))
+        at = refusal.op
+        detail = [("at", location_of(self.function, at).short)] if at is not None and at.loc is not None else []
         text = f"its turns do not run in SIMD lanes: {refusal.text}"
         self.context.note(PASS, DecisionKind.REFUSED, self.function, found.loop, refusal.code, text, detail)
 

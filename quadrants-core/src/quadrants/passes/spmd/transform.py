@@ -7,9 +7,14 @@ there, turn by turn; where neither can be, it is gone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
-from quadrants.passes.spmd.carried import Carried, Role, neutral
+from quadrants.passes.conditions import conditions
+from quadrants.passes.folds import LAST, SAME, Fold
+from quadrants.passes.guards import Guard
+from quadrants.passes.polynomials import Nest
 from quadrants.passes.spmd.control import Target
 from quadrants.passes.spmd.emit import Emitter
 from quadrants.passes.spmd.lanes import Lanes, Line
@@ -27,15 +32,26 @@ class Chunks:
         plan: how.
         count: how many lanes.
         constants: values that are integer constants.
+        makers: the definitions of values.
         label: the first label that is free.
     """
 
-    def __init__(self, loop: Op, code: Op, plan: Plan, count: int, constants: dict[Value, int], label: int) -> None:
+    def __init__(
+        self,
+        loop: Op,
+        code: Op,
+        plan: Plan,
+        count: int,
+        constants: dict[Value, int],
+        makers: Mapping[Value, Op],
+        label: int,
+    ) -> None:
         self.loop = loop
         self.code = code
         self.plan = plan
         self.count = count
         self.constants = constants
+        self.makers = makers
         self.label = label
         self.b = Builder(Region())
         self.b.loc = loop.loc
@@ -46,13 +62,14 @@ class Chunks:
         """The ops that stand for the loop."""
         b, loop = self.b, self.loop
         start, stop = loop.operands[:2]
-        if not self.plan.apart:
+        nest = Nest(self.code, dict(self.makers), lambda start, stop, step: stop)
+        tested = list(dict.fromkeys(conditions(Guard(nest, {}, b), self.plan.verdict)))
+        if not tested:
             resume, results = self.all_chunks(start, stop)
-            self.finish(resume, results)
+            self.finish(resume, results, guarded=False)
             return b.region.ops
-        apart = [b.value("not", b.value("overlap", *pair)) for pair in self.plan.apart]
-        condition = apart[0]
-        for other in apart[1:]:
+        condition = tested[0]
+        for other in tested[1:]:
             condition = b.value("and", condition, other)
         chunks, nothing = Region(), Region()
         with self.lanes.into(chunks):
@@ -61,12 +78,12 @@ class Chunks:
         with self.lanes.into(nothing):
             b.op("yield", start, *loop.operands[3:])
         begun = b.op("if", condition, regions=(chunks, nothing))
-        self.finish(begun.results[0], begun.results[1:])
+        self.finish(begun.results[0], begun.results[1:], guarded=True)
         return b.region.ops
 
-    def finish(self, resume: Value, results: list[Value]) -> None:
+    def finish(self, resume: Value, results: list[Value], guarded: bool) -> None:
         """The turns that are left, by the loop itself."""
-        if not self.plan.apart and not self.plan.bails:
+        if not guarded and not self.plan.bails:
             self.replaced = dict(zip(self.loop.results, results))
             return
         mark_cold(self.loop)
@@ -91,22 +108,22 @@ class Chunks:
         resume, *finals = chunks.results
         return resume, [self.end(role, init, final, start, resume) for role, init, final in zip(carried, inits, finals)]
 
-    def begin(self, role: Carried, init: Value) -> Value:
+    def begin(self, fold: Fold, init: Value) -> Value:
         """What the lanes of a carried value begin with."""
         assert isinstance(init.type, Scalar)
-        zero = neutral(role.kind, init.type) if role.role is Role.REDUCTION else None
+        zero = None if fold.kind in (SAME, LAST) else neutral(fold.kind, init.type)
         return self.lanes.splat(init if zero is None else self.b.const(zero, init.type))
 
-    def end(self, role: Carried, init: Value, final: Value, start: Value, resume: Value) -> Value:
+    def end(self, fold: Fold, init: Value, final: Value, start: Value, resume: Value) -> Value:
         """The carried value behind the chunks."""
         b = self.b
-        if role.role is Role.LAST:
+        if fold.kind == SAME:
+            return init
+        if fold.kind == LAST:
             turns = b.value("sub", b.value("sub", resume, start), b.i64(1))
             return b.value("lanes.extract", final, b.value("and", turns, b.i64(self.count - 1)))
-        folded = b.value("lanes.reduce", final, kind=role.kind)
-        if role.kind in ("min", "max"):
-            return b.value(role.kind, folded, init)
-        return b.value(role.kind, init, folded)
+        folded = b.value("lanes.reduce", final, kind=fold.kind)
+        return b.value(fold.kind, *((folded, init) if fold.kind in ("min", "max") else (init, folded)))
 
     def chunk(self, base: Value, stop: Value, args: list[Value], label: int) -> None:
         """The body of the chunk loop."""
@@ -128,3 +145,18 @@ class Chunks:
         self.label = emitter.next_label
         if not emitter.ended:
             b.op("continue", resume, *map(emitter.read, target.carried), label=label)
+
+
+def neutral(kind: str, type: Scalar) -> bool | int | float | None:
+    """The value that changes nothing; None where there is none: then lanes begin with the initial value."""
+    if kind == "add":
+        return -0.0 if type.is_float else 0
+    if kind == "mul":
+        return 1
+    if kind in ("min", "max"):
+        return None
+    if type.is_bool:
+        return kind == "and"
+    if kind == "and":
+        return -1 if type.is_signed else (1 << type.bits) - 1
+    return 0
