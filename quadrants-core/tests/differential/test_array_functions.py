@@ -17,6 +17,7 @@ GENERAL = np.array([[1.0, 2.0, 0.0], [3.0, -1.0, 1.0], [0.5, 2.0, 4.0]])
 STACK = np.stack([SYMMETRIC, GENERAL])
 
 MIXED = {
+    "lambda a, b: np.dot(a, b)": [(2.0, TABLE), (np.array(2.0), TABLE), (TABLE, 3)],
     "lambda a, b: (np.arctan2(a, b), np.hypot(a, b), np.copysign(a, b), np.logaddexp(a, b), np.heaviside(a, b), np.divide(a, b))": [
         (np.array([1, 2, 3], first), np.array([2, 2, 2], second))
         for first, second in (

@@ -389,9 +389,11 @@ def new_axes(axes, ndim, i):
     return (slice(None),) + new_axes(axes, ndim, i + 1)
 
 
-def squeeze(a, axis):
+def squeeze(a, axis=None):
     """The array without the axis, or axes, of length 1. The axis has to be given: the rank cannot depend on lengths."""
     a = as_array(a)
+    if axis is None:
+        raise TypeError("squeeze() needs an axis in compiled code, where the rank cannot depend on lengths")
     axes = positions(axis, a.ndim) if isinstance(axis, tuple) else (checked_axis(axis, a.ndim),)
     for k in axes:
         if a.shape[k] != 1:

@@ -138,7 +138,7 @@ class _Model:
                 accesses += 1
                 array, *indices = access.operands[access.name == "store" :]
                 layout = getattr(array.type, "layout", "A")
-                fast = indices[-1] if layout == "C" else indices[0] if layout == "F" and indices else None
+                fast = (indices[-1] if layout == "C" else indices[0] if layout == "F" else None) if indices else None
                 slow = [at for at in indices if at is not fast]
                 gathers += any(_depends(at, index, inside) for at in slow) or layout == "A"
         return 1.0 / (1.0 + 3.0 * gathers) if accesses else 1.0
