@@ -80,6 +80,41 @@ def test_a_search_through_two_loops(n: int, want: int) -> None:
     same(Sample(parse_module(SEARCH), (n, want)))
 
 
+WHILE = """qir 1
+entry @halves
+
+func @halves(%n: i64) -> (i64) from "s.py" "halves" 1 {
+  %zero = const 0 : i64
+  %one = const 1 : i64
+  %two = const 2 : i64
+  %c = block {label=0} : i64 {
+    loop %n, %zero {label=1, result_types=[]} (%x: i64, %count: i64) {
+      %more = cmp %x, %one {pred="gt"}
+      if %more {
+        yield
+      } else {
+        break %count {label=0}
+      }
+      %y = floordiv %x, %two
+      %d = add %count, %one
+      continue %y, %d {label=1}
+    }
+    unreachable
+  }
+  return %c
+}
+"""
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 37])
+def test_a_while_leaves_by_itself(n: int) -> None:
+    module = parse_module(WHILE)
+    same(Sample(module, (n,)))
+    exits.run(module.functions["halves"])
+    names = [op.name for op in module.functions["halves"].body.walk()]
+    assert "block" not in names and "var" not in names
+
+
 @hypothesis.given(modules(CONFIG))
 @hypothesis.settings(max_examples=40)
 def test_random_control_flow(sample: Sample) -> None:

@@ -1,9 +1,10 @@
 """Turns exits that leave several ops of control flow at once into exits of one level, for targets that know no others.
 
 Takes QIR without exceptions that are handled; gives QIR in which every `break` and `continue` names the innermost
-`block`, `loop` or `for` around it, and blocks that only fall through are gone. SPIR-V and Metal have only such jumps.
-Always legal: before an op that is left by a farther exit, a variable is set to 0; such an exit notes its number and
-values in variables, and leaves that op alone; behind it, a number that is not 0 goes on with the exit from there.
+`block`, `loop` or `for` around it, and blocks that only fall through are gone. A `while` is a loop that leaves by
+itself. SPIR-V and Metal have only such jumps. Always legal: before an op that is left by a farther exit, a variable
+is set to 0; such an exit notes its number and values in variables, and leaves that op alone; behind it, a number that
+is not 0 goes on with the exit from there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Function, Op, Region, Value
+from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import replace_uses
 from quadrants.passes.structure import LABELLED
 from quadrants.types import I32
@@ -48,6 +50,8 @@ class _Exits:
     def region(self, region: Region) -> None:
         ops: list[Op] = []
         for position, op in enumerate(region.ops):
+            if op.name == "block":
+                _adopt(op)
             for inner in op.regions:
                 self.region(inner)
             if op.name not in LABELLED:
@@ -70,18 +74,33 @@ class _Exits:
         replace_uses(behind, dict(zip(op.results, end.operands)))
 
 
+def _adopt(block: Op) -> None:
+    """Where a block ends with a loop that only leaves by way of the block, as `while` does: let it leave by itself."""
+    region = block.regions[0]
+    if len(region.ops) < 2 or region.ops[-2].name != "loop":
+        return
+    loop, end = region.ops[-2:]
+    if end.name not in ("yield", "unreachable") or any(exit.name == "break" for exit in exits_to(loop)):
+        return
+    for leaving in list(exits_to(block, loop)):
+        leaving.attrs = {**leaving.attrs, "label": loop.attrs["label"]}
+    loop.results = [Value(result.type, result.hint) for result in block.results]
+    loop.attrs = {**loop.attrs, "result_types": tuple(result.type for result in block.results)}
+    region.ops[-1] = Op(OPS["yield"], list(loop.results), [], loc=end.loc)
+
+
 def is_transparent(block: Op) -> bool:
     """Whether a block is left at its end, and only there."""
     end = block.regions[0].terminator
     return end is not None and end.name == "yield" and not any(True for _ in exits_to(block))
 
 
-def exits_to(op: Op) -> Iterator[Op]:
-    """The exits inside an op that name it."""
+def exits_to(op: Op, inside: Op | None = None) -> Iterator[Op]:
+    """The exits inside an op (or inside another that is in it) that name it."""
     label = op.attrs["label"]
     return (
         inner
-        for region in op.regions
+        for region in (inside or op).regions
         for inner in region.walk()
         if inner.name in _EXITS and inner.attrs["label"] == label
     )
