@@ -62,6 +62,7 @@ docs: $(STAMP)
 	$(PY) tools/api_pages.py
 	$(PY) tools/doc_lists.py
 	$(PY) tools/stage_pages.py
+	$(PY) tools/vulkan_declarations.py
 
 bench-peers: $(PEERS)
 	$(PY) -m benchmarks.peers

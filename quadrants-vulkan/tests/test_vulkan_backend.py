@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from vulkan_harness import Bench
@@ -52,6 +56,12 @@ def test_without_a_loader_it_says_what_to_install(monkeypatch: pytest.MonkeyPatc
 def test_an_unknown_platform_has_no_loader(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.platform", "plan9")
     assert libraries.library.__wrapped__() is None
+
+
+def test_the_compiled_declarations_are_current() -> None:
+    tool = Path(__file__).parents[2] / "tools" / "vulkan_declarations.py"
+    done = subprocess.run([sys.executable, str(tool), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_failures_of_calls_are_words() -> None:

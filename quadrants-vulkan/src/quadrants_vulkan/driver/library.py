@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
-from quadrants_vulkan.driver.declarations import FUNCTIONS, RESULTS, STRUCTURES, TYPES
+from quadrants_vulkan.driver.declarations import RESULTS, STRUCTURES
 
 #: The file names of the loader, by platform.
 LIBRARIES: dict[str, tuple[str, ...]] = {
@@ -88,10 +88,8 @@ class Library:
 @cache
 def library() -> Library | None:
     """The loader, or None where there is none."""
-    import cffi
+    from quadrants_vulkan.driver.compiled import ffi
 
-    ffi = cffi.FFI()
-    ffi.cdef(TYPES + FUNCTIONS)
     for name in LIBRARIES.get(sys.platform, ()):
         try:
             return Library(ffi, ffi.dlopen(name))
