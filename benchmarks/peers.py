@@ -1,6 +1,8 @@
-"""The paired comparison with Numba: `python -m benchmarks.peers [--only a,b] [--budget seconds] [--skip-system]`.
+"""The paired comparison with Numba: `python -m benchmarks.peers [--only a,b] [--budget seconds] [--skip-system] [--parallel]`.
 
 Prints a table of the kernels (CPU time, ratio with its 95% interval, first calls, check against NumPy), then the system figures.
+With `--parallel` both compile with `parallel=True` and use two threads; elapsed time is compared, and the kernels are those that
+the suite has as parallel.
 """
 
 from __future__ import annotations
@@ -21,6 +23,9 @@ from benchmarks.suite import WORKLOADS, build
 os.environ.setdefault("QUADRANTS_CACHE", "0")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+#: Of a parallel comparison.
+THREADS = 2
+
 
 def copied(args: list[Any]) -> list[Any]:
     """The arguments with their own arrays."""
@@ -35,14 +40,19 @@ def caller(function: Callable[..., Any], workload: Any, base: list[Any]) -> Call
     return lambda: function(*args)
 
 
-def kernels(names: list[str], budget: float) -> list[float]:
+def kernels(names: list[str], budget: float, parallel: bool = False) -> list[float]:
     """Print a line a kernel; the ratios."""
     import numba
 
     import quadrants
     from benchmarks.pairing import paired
 
-    ours, theirs = build(quadrants), build(numba)
+    options = {"parallel": True} if parallel else {}
+    ours, theirs = build(quadrants, **options), build(numba, **options)
+    if parallel:
+        names = [name for name in names if WORKLOADS[name].par]
+        quadrants.set_num_threads(THREADS)
+        numba.set_num_threads(THREADS)
     ratios = []
     print(
         f"{'kernel':22s} {'ratio':>6s} {'95% interval':>15s} {'ours ms':>9s} {'numba ms':>9s} {'first calls ms':>15s}  check"
@@ -63,7 +73,10 @@ def kernels(names: list[str], budget: float) -> list[float]:
             print(f"{name:22s} not covered: {type(problem).__name__}: {str(problem).splitlines()[0][:90]}")
             continue
         result = paired(
-            caller(ours[workload.func], workload, base), caller(theirs[workload.func], workload, base), budget
+            caller(ours[workload.func], workload, base),
+            caller(theirs[workload.func], workload, base),
+            budget,
+            clock=time.perf_counter if parallel else time.process_time,
         )
         ratios.append(result.ratio)
         verdict = "right" if right else f"WRONG ({error:.1e})"
@@ -94,8 +107,9 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--only", default="", help="kernels, separated by commas")
     parser.add_argument("--budget", type=float, default=1.0, help="seconds a kernel")
     parser.add_argument("--skip-system", action="store_true")
+    parser.add_argument("--parallel", action="store_true", help="compare with parallel=True, two threads, elapsed time")
     options = parser.parse_args(argv)
-    kernels(options.only.split(",") if options.only else list(WORKLOADS), options.budget)
+    kernels(options.only.split(",") if options.only else list(WORKLOADS), options.budget, options.parallel)
     if not options.skip_system:
         system()
     return 0

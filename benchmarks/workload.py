@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 f32, f64, i32, i64 = np.float32, np.float64, np.int32, np.int64
@@ -67,8 +69,8 @@ class Workload:
 class Compiler:
     """`njit` and `prange` of one compiler, and the kernels that it compiled so far, by name."""
 
-    def __init__(self, module):
-        self.njit, self.prange = module.njit, module.prange
+    def __init__(self, module, **options):
+        self.njit, self.prange = functools.partial(module.njit, **options), module.prange
         self.kernels = {}
 
     def kernel(self, function):

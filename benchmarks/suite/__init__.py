@@ -12,9 +12,9 @@ AREAS = (streaming, expressions, dense, stencils, particles, robotics, elementar
 WORKLOADS = {name: workload for area in AREAS for name, workload in area.WORKLOADS.items()}
 
 
-def build(module):
-    """The kernels, compiled by the `njit` of a module."""
-    compiler = Compiler(module)
+def build(module, **options):
+    """The kernels, compiled by the `njit` of a module, with its options."""
+    compiler = Compiler(module, **options)
     for area in AREAS:
         area.kernels(compiler)
     return compiler.kernels
