@@ -211,6 +211,8 @@ class _Native:
         status = _call_kernel(text, spec, context, values, results)
         if spec.nogil:
             text.call("void", "qd_attach", ("ptr", context))
+        if spec.parallel:
+            text.call("void", "qd_pool_done", ("ptr", context), ("ptr", context))
         text.require(text.equal("i32", status, 0), "raise")
         boxer = Boxer(text, self.slots, self._data("objects"), results)
         boxed = boxer.box(spec.result)
@@ -241,6 +243,7 @@ class _Native:
             text.store("ptr", "null", context, abi.CTX_THREAD)
             text.store("ptr", "null", context, abi.CTX_STOP)
             text.store("i32", "0", context, abi.CTX_WORKER)
+            text.store("i64", "0", context, abi.CTX_LIVE)
         if self.spec.calls_python:
             text.declarations.setdefault("qd_hostcall", "declare i32 @qd_hostcall(ptr, i32, ptr)")
             text.store("ptr", "@qd_hostcall", context, abi.CTX_HOSTCALL)

@@ -17,7 +17,7 @@ from quadrants.host.hostcall import release_kept
 from quadrants.host.os import system
 from quadrants.host.spec import MISSING, Source
 from quadrants.host.support import Raise, Retry
-from quadrants.host.symbols import resolve
+from quadrants.host.symbols import count_blocks, resolve
 from quadrants.host.traceback import without_own_frames
 from quadrants.host.values import box_array, decode, encode, words_of
 from quadrants.lower import abi
@@ -108,6 +108,7 @@ def run(dispatcher: DispatcherBase, loaded: Loaded, arguments: tuple[object, ...
     where = ctypes.addressof(context)
     try:
         status, error = _enter(entry, where, ctypes.addressof(given), ctypes.addressof(results))
+        count_blocks(ctypes.c_int64.from_buffer(context, abi.CTX_LIVE).value)
         if status:
             raise loaded.handler.exception(status, where, error)
         return _result(spec.result, list(results))

@@ -40,7 +40,29 @@ new:
   store ptr %frame, ptr %stop.at
   %worker.at = getelementptr i8, ptr %local, i64 {abi.CTX_WORKER}
   store i32 %worker, ptr %worker.at
+  %kept.at = getelementptr i8, ptr %local, i64 {abi.CTX_KEPT}
+  store ptr null, ptr %kept.at
+  %live.at = getelementptr i8, ptr %local, i64 {abi.CTX_LIVE}
+  store i64 0, ptr %live.at
   ret ptr %local
+}}
+
+; A chunk is over: what a context of its own has counted is added up.
+@qd_live_blocks = external global i64
+define void @qd_pool_done(ptr %local, ptr %context) {{
+entry:
+  %own = icmp eq ptr %local, %context
+  br i1 %own, label %add, label %done
+add:
+  %live.at = getelementptr i8, ptr %local, i64 {abi.CTX_LIVE}
+  %live = load i64, ptr %live.at
+  %none = icmp eq i64 %live, 0
+  br i1 %none, label %done, label %count
+count:
+  %before = atomicrmw add ptr @qd_live_blocks, i64 %live monotonic
+  br label %done
+done:
+  ret void
 }}
 
 ; A chunk that begins at `lo` raised. The first one, in the order of the loop, is kept; an error that is set in the interpreter

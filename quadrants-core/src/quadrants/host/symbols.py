@@ -114,6 +114,11 @@ _live_blocks = ctypes.c_int64(0)
 _RUNTIME: Mapping[str, int] = MappingProxyType({"qd_live_blocks": ctypes.addressof(_live_blocks)})
 
 
+def count_blocks(more: int) -> None:
+    """Add to the number of blocks that are alive what a context has counted."""
+    _live_blocks.value += more
+
+
 def live_blocks() -> int:
     """How many blocks of array memory are alive in this process."""
     return _live_blocks.value

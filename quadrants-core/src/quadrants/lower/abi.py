@@ -30,8 +30,11 @@ CTX_THREAD = 48  # ptr: the thread state while the GIL is released; null while i
 CTX_STOP = 56  # ptr: an i32 that is not 0 when the chunk of a parallel region should end early; null for none
 CTX_WORKER = 64  # i32: the number of the thread in its parallel region; 0 outside of the pool
 CTX_KEPT = 72  # ptr: a list that owns the Python objects that the code has got from Python; null while there are none
-CTX_HEADER_BYTES = 80
-CTX_TB_SITES = 80  # TB_SITES x i32: call sites, innermost first
+CTX_LIVE = (
+    80  # i64: how many more blocks are alive than when the context was made, as code with parallel regions counts
+)
+CTX_HEADER_BYTES = 88
+CTX_TB_SITES = 88  # TB_SITES x i32: call sites, innermost first
 TB_SITES = 64
 CTX_RECORDS = CTX_TB_SITES + 4 * TB_SITES
 RECORDS = 8
@@ -68,6 +71,7 @@ REGION_BYTES = REGION_RECORD + RECORD_BYTES
 BLOCK_REFCOUNT = 0  # i64
 BLOCK_NBYTES = 8  # i64: size of the data
 BLOCK_RAW = 16  # ptr: what to pass to free
+BLOCK_SHARED = 24  # i64: whether several threads may refer to it, so that references are counted atomically
 BLOCK_HEADER = 64  # bytes from the header to the data
 BLOCK_ALIGN = 64
 BLOCK_EXTRA = BLOCK_HEADER + BLOCK_ALIGN  # allocated beyond nbytes

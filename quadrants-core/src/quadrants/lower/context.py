@@ -75,10 +75,14 @@ class ModuleContext:
 
     def runtime(self, name: str) -> str:
         """Use a function of the runtime that all modules share; the operand that names it."""
-        declaration = runtime.DECLARATIONS[name]
-        if name in runtime.SHARED and self.is_parallel():
-            return self.external(f"{name}_shared", declaration.replace(f"@{name}(", f"@{name}_shared("))
-        return self.external(name, declaration)
+        return self.external(name, runtime.DECLARATIONS[name])
+
+    def counting(self, name: str, arguments: str = "") -> str:
+        """A call of a function of the runtime that counts references or blocks: what follows "call" and the type."""
+        if not self.is_parallel():
+            return f"{self.runtime(name)}({arguments})"
+        symbol = self.external(f"{name}_shared", runtime.shared_declaration(name))
+        return f"{symbol}({', '.join(filter(None, ('ptr %ctx', arguments)))})"
 
     def helper(self, name: str) -> str:
         """Use a small function that the module gets for itself; the operand that names it."""

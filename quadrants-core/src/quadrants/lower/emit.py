@@ -283,7 +283,8 @@ def release(e: FunctionEmitter, value: Value) -> None:
     """Give up a reference to an array or a list, or to what a variable holds."""
     type = value.type.item if isinstance(value.type, RefType) else value.type
     function = "qd_list_release" if isinstance(type, CellsType) else "qd_release"
-    e.line(f"call void {e.module.runtime(function)}(ptr {owner_of(e, value)})")
+    owner = owner_of(e, value)
+    e.line(f"call void {e.module.counting(function, f'ptr {owner}')}")
 
 
 def _no_return(parts: Parts) -> None:

@@ -13,7 +13,7 @@ from quadrants.types import CellsType, TupleType
 
 
 def _new(e: FunctionEmitter, op: Op) -> None:
-    made = e.let(f"call ptr {e.module.runtime('qd_list_new')}()")
+    made = e.let(f"call ptr {e.module.counting('qd_list_new')}")
     found = e.let(f"icmp ne ptr {made}, null")
     raise_in(e, e.branch(found, "memory"), op, MEMORY_ERROR, TupleType(()))
     e.set(op, made)
@@ -27,8 +27,8 @@ def _size(e: FunctionEmitter, op: Op) -> None:
 def _resize(e: FunctionEmitter, op: Op) -> None:
     cells, size = op.operands
     assert isinstance(cells.type, CellsType)
-    resize = e.module.runtime("qd_list_resize")
-    done = e.let(f"call i1 {resize}(ptr {e.one(cells)}, i64 {e.one(size)}, i64 {cells.type.dtype.itemsize})")
+    given = f"ptr {e.one(cells)}, i64 {e.one(size)}, i64 {cells.type.dtype.itemsize}"
+    done = e.let(f"call i1 {e.module.counting('qd_list_resize', given)}")
     raise_in(e, e.branch(done, "memory"), op, MEMORY_ERROR, TupleType(()))
 
 

@@ -146,8 +146,8 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
         return
     _check_sizes(e, op, sizes)
     steps, nbytes = _layout(e, type, sizes)
-    allocate = e.module.runtime("qd_alloc_zero" if op.attrs.get("zero") else "qd_alloc")
-    owner = e.let(f"call ptr {allocate}(i64 {nbytes})")
+    allocate = e.module.counting("qd_alloc_zero" if op.attrs.get("zero") else "qd_alloc", f"i64 {nbytes}")
+    owner = e.let(f"call ptr {allocate}")
     found = e.let(f"icmp ne ptr {owner}, null")
     payload: list[Word] = [("i64", size) for size in sizes]
     raise_in(e, e.branch(found, "memory"), op, MEMORY_ERROR, _no_memory(type), payload)
@@ -225,7 +225,8 @@ def _overlap(e: FunctionEmitter, op: Op) -> None:
 
 
 def _retain(e: FunctionEmitter, op: Op) -> None:
-    e.line(f"call void {e.module.runtime('qd_retain')}(ptr {owner_of(e, op.operands[0])})")
+    owner = owner_of(e, op.operands[0])
+    e.line(f"call void {e.module.counting('qd_retain', f'ptr {owner}')}")
 
 
 def _release(e: FunctionEmitter, op: Op) -> None:

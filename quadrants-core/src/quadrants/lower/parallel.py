@@ -24,11 +24,12 @@ from quadrants.lower.abi import (
     components,
     symbol,
 )
-from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text
+from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of
 
 _DECLARATIONS = {
     "qd_pool_run": "declare i32 @qd_pool_run(ptr, ptr, i64, i64, i64, ptr) nounwind",
     "qd_pool_context": "declare ptr @qd_pool_context(ptr, i32, ptr) nounwind",
+    "qd_pool_done": "declare void @qd_pool_done(ptr, ptr) nounwind",
     "qd_pool_failed": "declare i32 @qd_pool_failed(ptr, ptr, i32, i64) cold nounwind",
     "qd_pool_error": "declare i32 @qd_pool_error(ptr, ptr, i32, i32) cold nounwind",
 }
@@ -70,6 +71,9 @@ def _call(e: FunctionEmitter, op: Op, callee: Function, values: Sequence[Text], 
 def _share(
     e: FunctionEmitter, op: Op, callee: Function, sizes: Sequence[Text], shared: Parts, types: Sequence[str]
 ) -> None:
+    for operand in op.operands[3:]:
+        if operand.type.heap:
+            e.line(f"call void {e.module.runtime('qd_share')}(ptr {owner_of(e, operand)})")
     frame = e.temp()
     e.entry.append(f"  {frame} = alloca [{REGION_BYTES + 8 * len(types)} x i8], align 16")
     e.line(f"store i64 0, ptr {_at(e, frame, REGION_STOP)}")
@@ -117,6 +121,7 @@ def _chunk_text(e: FunctionEmitter, callee: Function, name: str) -> str:
         else:
             lines.append(f"  %v{position} = load {type}, ptr %p{position}")
         given.append(f"{type} %v{position}")
+    done = _external(e, "qd_pool_done")
     call = f"{symbol(callee.name)}({', '.join(given)})"
     if callee.name in e.module.exceptions.raising:
         failed = _external(e, "qd_pool_failed")
@@ -125,12 +130,14 @@ def _chunk_text(e: FunctionEmitter, callee: Function, name: str) -> str:
   %fine = icmp eq i32 %status, 0
   br i1 %fine, label %done, label %raised
 raised:
+  call void {done}(ptr %local, ptr %ctx)
   %answer = call i32 {failed}(ptr %frame, ptr %ctx, i32 %status, i64 %lo)
   ret i32 %answer
 done:
+  call void {done}(ptr %local, ptr %ctx)
   ret i32 0"""
     else:
-        end = f"  call void {call}\n  ret i32 0"
+        end = f"  call void {call}\n  call void {done}(ptr %local, ptr %ctx)\n  ret i32 0"
     context = _external(e, "qd_pool_context")
     return f"""
 define internal i32 {symbol(name)}(ptr %frame, i64 %lo, i64 %hi, i32 %worker) nounwind {{

@@ -26,11 +26,10 @@ def _raise_params(words: int) -> str:
     return ", ".join(("ptr captures(none)", "i32", "i32", *("i64",) * words))
 
 
-#: Those that count references and blocks: with `_shared` behind their name they count atomically, for code that several
-#: threads run.
-SHARED = frozenset(
-    {"qd_alloc", "qd_alloc_zero", "qd_retain", "qd_release", "qd_list_new", "qd_list_resize", "qd_list_release"}
-)
+#: The functions below that count references and blocks have another form for code that several threads run: with `_shared`
+#: behind their name, and the context in front of their arguments. Blocks are counted there, and the references to shared
+#: blocks atomically.
+_CONTEXT = "ptr captures(none)"
 
 #: External symbol -> its declaration in a module that uses it. The attributes hold of the definitions below.
 DECLARATIONS: Mapping[str, str] = MappingProxyType(
@@ -42,11 +41,21 @@ DECLARATIONS: Mapping[str, str] = MappingProxyType(
         "qd_list_new": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new() {_BLOCK}",
         "qd_list_resize": "declare i1 @qd_list_resize(ptr captures(none), i64, i64) nounwind willreturn",
         "qd_list_release": "declare void @qd_list_release(ptr captures(none)) nounwind willreturn",
+        "qd_share": "declare void @qd_share(ptr captures(none)) nounwind willreturn memory(argmem: readwrite)",
         "qd_traceback": f"declare void @qd_traceback(ptr captures(none), i32) {_RECORD}",
         "qd_swallow": "declare void @qd_swallow(i32) cold nounwind",
         **{f"qd_raise{n}": f"declare i32 @qd_raise{n}({_raise_params(n)}) {_RECORD}" for n in RAISE_WIDTHS},
     }
 )
+
+
+def shared_declaration(name: str) -> str:
+    """The declaration of the form that counts for several threads."""
+    declaration = DECLARATIONS[name].replace(_BLOCK, _COUNT)
+    rest = declaration.partition(f"@{name}(")[2]
+    comma = "" if rest.startswith(")") else ", "
+    return declaration.replace(f"@{name}(", f"@{name}_shared({_CONTEXT}{comma}")
+
 
 #: What the definitions need, beside intrinsics.
 NEEDS: Mapping[str, str] = MappingProxyType(
@@ -69,18 +78,8 @@ def definitions() -> str:
     """The shared functions. The text needs the declarations in `NEEDS`."""
     return "".join(
         (
-            _alloc("qd_alloc", "call noalias ptr @malloc(i64 %size)"),
-            _alloc("qd_alloc_zero_pages", "call noalias ptr @calloc(i64 1, i64 %size)"),
-            _alloc_zero(""),
-            *_references(""),
-            _lists(""),
-            _list_release(""),
-            _alloc("qd_alloc_shared", "call noalias ptr @malloc(i64 %size)", shared=True),
-            _alloc("qd_alloc_zero_pages_shared", "call noalias ptr @calloc(i64 1, i64 %size)", shared=True),
-            _alloc_zero("_shared"),
-            *_references("_shared"),
-            _lists("_shared"),
-            _list_release("_shared"),
+            *(part for suffix in ("", "_shared") for part in _counting(suffix)),
+            _SHARE,
             *(_raise(words) for words in RAISE_WIDTHS),
             _TRACEBACK,
             _SWALLOW,
@@ -88,19 +87,38 @@ def definitions() -> str:
     )
 
 
-def _count(delta: int, shared: bool) -> str:
+def _counting(suffix: str) -> tuple[str, ...]:
+    """What counts references or blocks."""
+    return (
+        _alloc("qd_alloc", "call noalias ptr @malloc(i64 %size)", suffix),
+        _alloc("qd_alloc_zero_pages", "call noalias ptr @calloc(i64 1, i64 %size)", suffix),
+        _alloc_zero(suffix),
+        _owned("qd_retain", suffix, _adding(1, suffix) + "  br label %done"),
+        _owned("qd_release", suffix, _releasing(suffix)),
+        _lists(suffix),
+        _list_release(suffix),
+    )
+
+
+def _given(suffix: str, rest: str = "") -> str:
+    """The parameters, or the arguments, with the context in front where there is one."""
+    return ", ".join(filter(None, ("ptr %ctx" if suffix else "", rest)))
+
+
+def _count(delta: int, suffix: str) -> str:
     """Code that adds to the number of live blocks."""
-    if shared:
-        return f"  %live = atomicrmw add ptr @{abi.LIVE_BLOCKS}, i64 {delta} monotonic"
+    where = "%live.at" if suffix else f"@{abi.LIVE_BLOCKS}"
+    at = f"  %live.at = getelementptr i8, ptr %ctx, i64 {abi.CTX_LIVE}\n" if suffix else ""
     return f"""\
-  %live = load i64, ptr @{abi.LIVE_BLOCKS}
+{at}\
+  %live = load i64, ptr {where}
   %live1 = add i64 %live, {delta}
-  store i64 %live1, ptr @{abi.LIVE_BLOCKS}"""
+  store i64 %live1, ptr {where}"""
 
 
-def _alloc(symbol: str, allocate: str, shared: bool = False) -> str:
+def _alloc(symbol: str, allocate: str, suffix: str) -> str:
     return f"""
-define noalias align {abi.BLOCK_ALIGN} ptr @{symbol}(i64 %nbytes) nounwind {{
+define noalias align {abi.BLOCK_ALIGN} ptr @{symbol}{suffix}({_given(suffix, "i64 %nbytes")}) nounwind {{
   %big = icmp ugt i64 %nbytes, {_MOST_BYTES}
   br i1 %big, label %none, label %ask
 ask:
@@ -116,7 +134,9 @@ fill:
   store i64 %nbytes, ptr %nbytes.at
   %raw.at = getelementptr i8, ptr %block, i64 {abi.BLOCK_RAW}
   store ptr %raw, ptr %raw.at
-{_count(1, shared)}
+  %shared.at = getelementptr i8, ptr %block, i64 {abi.BLOCK_SHARED}
+  store i64 0, ptr %shared.at
+{_count(1, suffix)}
   ret ptr %block
 none:
   ret ptr null
@@ -126,12 +146,13 @@ none:
 
 def _alloc_zero(suffix: str) -> str:
     """Small blocks are cleared by hand: `calloc` is slow where the system's allocator would have a block of the size at hand."""
+    given = _given(suffix, "i64 %nbytes")
     return f"""
-define noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero{suffix}(i64 %nbytes) nounwind {{
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero{suffix}({given}) nounwind {{
   %small = icmp ult i64 %nbytes, {_SMALL_BYTES}
   br i1 %small, label %clear, label %pages
 clear:
-  %block = call ptr @qd_alloc{suffix}(i64 %nbytes)
+  %block = call ptr @qd_alloc{suffix}({given})
   %failed = icmp eq ptr %block, null
   br i1 %failed, label %none, label %write
 write:
@@ -139,7 +160,7 @@ write:
   call void @llvm.memset.p0.i64(ptr align {abi.BLOCK_ALIGN} %data, i8 0, i64 %nbytes, i1 false)
   ret ptr %block
 pages:
-  %large = call ptr @qd_alloc_zero_pages{suffix}(i64 %nbytes)
+  %large = call ptr @qd_alloc_zero_pages{suffix}({given})
   ret ptr %large
 none:
   ret ptr null
@@ -147,10 +168,10 @@ none:
 """
 
 
-def _owned(symbol: str, body: str) -> str:
+def _owned(symbol: str, suffix: str, body: str) -> str:
     """A function that does something to the block of an owner, if it is one of ours."""
     return f"""
-define void @{symbol}(ptr captures(none) %owner) nounwind {{
+define void @{symbol}{suffix}({_given(suffix, "ptr captures(none) %owner")}) nounwind {{
   %address = ptrtoint ptr %owner to i64
   %null = icmp eq i64 %address, 0
   %tag = and i64 %address, {abi.OWNER_PYTHON_TAG}
@@ -165,43 +186,66 @@ done:
 """
 
 
-def _references(suffix: str) -> tuple[str, str]:
-    """To retain and to release."""
-    return _owned(f"qd_retain{suffix}", _adding(1, suffix) + "  br label %done"), _owned(
-        f"qd_release{suffix}",
-        f"""\
+#: Several threads will refer to the block from now on.
+_SHARE = _owned(
+    "qd_share",
+    "",
+    f"""\
+  %shared.at = getelementptr i8, ptr %owner, i64 {abi.BLOCK_SHARED}
+  store i64 1, ptr %shared.at
+  br label %done""",
+)
+
+
+def _releasing(suffix: str) -> str:
+    return f"""\
 {_adding(-1, suffix)}\
   %last = icmp eq i64 %old, 1
   br i1 %last, label %free, label %done
 free:
   %raw.at = getelementptr i8, ptr %owner, i64 {abi.BLOCK_RAW}
   %raw = load ptr, ptr %raw.at
-{_count(-1, bool(suffix))}
+{_count(-1, suffix)}
   call void @free(ptr %raw)
-  br label %done""",
-    )
+  br label %done"""
 
 
 def _adding(delta: int, suffix: str, name: str = "owner") -> str:
     """Code that adds to the references; `%old` is how many there were."""
-    if suffix:
-        return f"  %old = atomicrmw add ptr %{name}, i64 {delta} acq_rel\n"
-    return f"""\
+    if not suffix:
+        return f"""\
   %old = load i64, ptr %{name}
   %new = add i64 %old, {delta}
   store i64 %new, ptr %{name}
+"""
+    return f"""\
+  %shared.at = getelementptr i8, ptr %{name}, i64 {abi.BLOCK_SHARED}
+  %shared = load i64, ptr %shared.at
+  %own = icmp eq i64 %shared, 0
+  br i1 %own, label %plain, label %atomic
+atomic:
+  %old.atomic = atomicrmw add ptr %{name}, i64 {delta} acq_rel
+  br label %counted
+plain:
+  %old.plain = load i64, ptr %{name}
+  %new = add i64 %old.plain, {delta}
+  store i64 %new, ptr %{name}
+  br label %counted
+counted:
+  %old = phi i64 [ %old.atomic, %atomic ], [ %old.plain, %plain ]
 """
 
 
 def _lists(suffix: str) -> str:
     """Lists. Growth is by half, so that appending takes constant time on average."""
+    cells = f"i64 {abi.LIST_BYTES}"
     return f"""
-define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new{suffix}() nounwind {{
-  %list = call ptr @qd_alloc_zero{suffix}(i64 {abi.LIST_BYTES})
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new{suffix}({_given(suffix)}) nounwind {{
+  %list = call ptr @qd_alloc_zero{suffix}({_given(suffix, cells)})
   ret ptr %list
 }}
 
-define i1 @qd_list_resize{suffix}(ptr captures(none) %list, i64 %size, i64 %itemsize) nounwind {{
+define i1 @qd_list_resize{suffix}({_given(suffix, "ptr captures(none) %list, i64 %size, i64 %itemsize")}) nounwind {{
   %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
   %size.at = getelementptr i8, ptr %list, i64 {abi.LIST_SIZE}
   %cells = load ptr, ptr %cells.at
@@ -225,7 +269,7 @@ grow:
   %more = add i64 %capacity, %half
   %floor = call i64 @llvm.umax.i64(i64 %more, i64 64)
   %wanted = call i64 @llvm.umax.i64(i64 %floor, i64 %needed)
-  %new = call ptr @qd_alloc{suffix}(i64 %wanted)
+  %new = call ptr @qd_alloc{suffix}({_given(suffix, "i64 %wanted")})
   %failed = icmp eq ptr %new, null
   br i1 %failed, label %fail, label %move
 move:
@@ -236,7 +280,7 @@ copy:
   %from = getelementptr i8, ptr %cells, i64 {abi.BLOCK_HEADER}
   %to = getelementptr i8, ptr %new, i64 {abi.BLOCK_HEADER}
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %used, i1 false)
-  call void @qd_release{suffix}(ptr %cells)
+  call void @qd_release{suffix}({_given(suffix, "ptr %cells")})
   br label %replace
 replace:
   store ptr %new, ptr %cells.at
@@ -252,7 +296,7 @@ fail:
 
 def _list_release(suffix: str) -> str:
     return f"""
-define void @qd_list_release{suffix}(ptr captures(none) %list) nounwind {{
+define void @qd_list_release{suffix}({_given(suffix, "ptr captures(none) %list")}) nounwind {{
   %null = icmp eq ptr %list, null
   br i1 %null, label %done, label %count
 count:
@@ -263,8 +307,8 @@ free:
   store i64 1, ptr %list
   %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
   %cells = load ptr, ptr %cells.at
-  call void @qd_release{suffix}(ptr %cells)
-  call void @qd_release{suffix}(ptr %list)
+  call void @qd_release{suffix}({_given(suffix, "ptr %cells")})
+  call void @qd_release{suffix}({_given(suffix, "ptr %list")})
   ret void
 done:
   ret void

@@ -45,6 +45,7 @@ class PassContext:
     changed: set[str] = field(default_factory=set)  # functions that a pass left something to simplify in
     outlined: set[str] = field(default_factory=set)  # functions that `parallelise` made of loops
     silent: set[str] | None = None  # see `parallelise`: the functions that must not raise
+    looped: set[str] | None = None  # see `parallelise`: the functions that loops call
     polling: tuple[set[str], set[str]] | None = None  # see `polls`: the functions that must not raise; those that loop
 
     def note(

@@ -7,8 +7,9 @@ Takes QIR in which checks are proven away or guarded; gives loops whose bodies a
 (`qd.prange`), dependences that cannot be proven are the program's own business, and those that are proven are errors. Conditions
 that only hold for some arguments are tested in front of the loop; where they fail it runs as it was. So does a loop with little
 to do: the estimate (see `cost`) and the number of turns decide when the program runs. Inner loops are looked at where the outer
-one cannot be parallel. What runs in parallel raises the exception of the first turn that raises, in the order of the loop; later
-turns may have run by then, so that a loop that may raise is left alone inside `try`, and in strict functions.
+one cannot be parallel; functions of the library that a loop calls are left alone, being short mostly. What runs in parallel
+raises the exception of the first turn that raises, in the order of the loop; later turns may have run by then, so that a loop
+that may raise is left alone inside `try`, and in strict functions.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from quadrants.passes.guards import Guard
 from quadrants.passes.outline import CHUNKS, Outliner, Shape, escapes
 from quadrants.passes.polynomials import Nest
 from quadrants.passes.refusals import Refusal, refuse_declared
-from quadrants.passes.regions import silent_functions, writes_of
+from quadrants.passes.regions import called_in_loops, silent_functions, writes_of
 from quadrants.passes.structure import (
     SHORT,
     constant_turns,
@@ -58,12 +59,14 @@ def run(function: Function, context: PassContext) -> None:
                 text = "it runs in order: the function is not compiled with parallel=True"
                 context.note(PASS, DecisionKind.REFUSED, function, op, "not-asked-for", text)
         return
-    if context.silent is None:
-        context.silent = silent_functions(context.module)
-    if function.name not in context.silent:
-        paralleliser = _Paralleliser(function, context)
-        paralleliser.region(function.body, 0, False)
-        replace_uses(function.body, paralleliser.replaced)
+    if context.silent is None or context.looped is None:
+        context.silent, context.looped = silent_functions(context.module), called_in_loops(context.module)
+    looped = function.name in context.looped
+    if function.name in context.silent or (looped and function.scope.internal):
+        return
+    paralleliser = _Paralleliser(function, context)
+    paralleliser.region(function.body, int(looped), False)
+    replace_uses(function.body, paralleliser.replaced)
 
 
 @frozen(eq=False)

@@ -6,7 +6,7 @@ Takes a module; changes nothing.
 from __future__ import annotations
 
 from quadrants.ir import Function, Module, Op, Region, Value
-from quadrants.passes.structure import CALLS
+from quadrants.passes.structure import CALLS, LOOPS
 from quadrants.passes.subscripts import Writes
 from quadrants.types import ArrayType
 
@@ -26,6 +26,32 @@ def silent_functions(module: Module) -> set[str]:
             found.add(name)
             work += [str(op.attrs["callee"]) for op in module.functions[name].body.walk() if op.name in CALLS]
     return found
+
+
+def called_in_loops(module: Module) -> set[str]:
+    """The functions that a loop calls, and what those call."""
+    calls: dict[str, set[str]] = {}
+    work: list[str] = []
+    for name, function in module.functions.items():
+        calls[name] = set()
+        _calls(function.body, calls[name], work, False)
+    found: set[str] = set()
+    while work:
+        name = work.pop()
+        if name not in found:
+            found.add(name)
+            work += calls.get(name, ())
+    return found
+
+
+def _calls(region: Region, calls: set[str], looped: list[str], inside: bool) -> None:
+    for op in region.ops:
+        if op.name in CALLS:
+            calls.add(str(op.attrs["callee"]))
+            if inside:
+                looped.append(str(op.attrs["callee"]))
+        for nested in op.regions:
+            _calls(nested, calls, looped, inside or op.name in LOOPS)
 
 
 def writes_of(module: Module) -> Writes:
