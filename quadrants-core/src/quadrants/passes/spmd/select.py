@@ -165,9 +165,21 @@ class Selector:
         told = [f"{found.lanes} turns run side by side in SIMD lanes"]
         told += [f"masks at {parts} place{'s' if parts != 1 else ''}"] if parts > 0 else []
         told += [f"{count} {name[6:]}{'s' if count != 1 else ''}" for name, count in counts.items() if count]
+        told += [f"{name}() one lane at a time" for name in self.scalar_functions(found)]
         told += ["one by one where they would raise"] if plan.bails else []
         told += ["if its arrays do not overlap"] if plan.verdict.disjoint or plan.verdict.distinct else []
         self.context.note(PASS, DecisionKind.APPLIED, self.function, found.loop, "lanes", ", ".join(told))
+
+    def scalar_functions(self, found: _Candidate) -> list[str]:
+        """The elementary functions that lanes call one after the other."""
+        bits = {32: self.functions[32] | _INSTRUCTIONS, 64: self.functions[64] | _INSTRUCTIONS}
+        names = {
+            op.name[5:]: None
+            for op in found.code.regions[0].walk()
+            if op.name.startswith("math.") and not found.facts.uniform(op.results)
+            if isinstance(type := op.result.type, Scalar) and op.name not in bits.get(type.bits, ())
+        }
+        return list(names)
 
     def refuse(self, found: _Candidate, refusal: Refusal) -> None:
         at = refusal.op
