@@ -21,16 +21,22 @@ from quadrants.ir.spec import verify
 from quadrants.ir.text import print_module
 from quadrants.ir.threads import Geometry
 from quadrants.ir.values import Raised
+from quadrants.lower import vectormath
 from quadrants.passes import blocks, pipeline
 from quadrants.passes.context import PassOptions
 from quadrants.simt.names import NAMES
 
 ns = SimpleNamespace(**NAMES, kernel=lambda f: f, func=lambda f: f)
+PASSES = (
+    None,
+    PassOptions(verify=True),
+    PassOptions(verify=True, vector_bits=128, vector_functions=vectormath.NAMES),
+)
 OPTIONS = Options(kernel=True, division="ieee", device="cpu")
 
 
 def both(function: Any, args: tuple[Any, ...], grid: tuple[int, ...], block: tuple[int, ...], shared: int = 0) -> None:
-    """The loops do what the threads do, before the passes and after them."""
+    """The loops do what the threads do, before the passes, after them, and in lanes."""
     typed = infer_module(function, [typeof(a) for a in args], OPTIONS)
     hidden = [value for value in typed.hidden if isinstance(value, np.ndarray)]
     grid, block = (*grid, 1, 1)[:3], (*block, 1, 1)[:3]
@@ -41,12 +47,12 @@ def both(function: Any, args: tuple[Any, ...], grid: tuple[int, ...], block: tup
 
     wanted = arguments()
     run_grid(typed.module, [*wanted, *hidden], Geometry(grid, block, shared))
-    loops = blocks.run(typed.module)
-    verify(loops)
-    assert print_module(parse_module(print_module(loops))) == print_module(loops)
-    for optimised in (False, True):
-        if optimised:
-            pipeline.run(loops, PassOptions(verify=True))
+    for passes in PASSES:
+        loops = blocks.run(typed.module)
+        verify(loops)
+        assert print_module(parse_module(print_module(loops))) == print_module(loops)
+        if passes is not None:
+            pipeline.run(loops, passes)
         found = arguments()
         launch = (*grid, *block, 0, grid[0] * grid[1] * grid[2], np.zeros(shared, np.uint8))
         interp.run(loops, (*found, *hidden, *launch))

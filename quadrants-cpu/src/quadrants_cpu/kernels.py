@@ -48,6 +48,7 @@ def is_kernel(module: Module) -> bool:
 def compile_kernel(module: Module, target: Target, options: Options) -> Artifact:
     """Make loops of the kernel, and compile them."""
     from quadrants.host.codegen import compile_ir
+    from quadrants.lower import vectormath
     from quadrants.lower.module import LowerOptions, lower_module
     from quadrants.passes import blocks, pipeline
     from quadrants.passes.context import PassOptions
@@ -57,12 +58,12 @@ def compile_kernel(module: Module, target: Target, options: Options) -> Artifact
         loops = blocks.run(module)
     except blocks.Refused as problem:
         raise CompileError(Code.UNSUPPORTED_CAPABILITY, problem.message, _place(kernel.scope, problem.loc)) from None
-    pipeline.run(loops, PassOptions(bounds_checks=options.boundscheck))
     host = host_target_of(target)
+    vector_bits = host.vector_bits if options.simd else 0
+    checks = options.boundscheck
+    pipeline.run(loops, PassOptions(checks, vector_bits=vector_bits, vector_functions=vectormath.NAMES))
     serial = any(op.name in _SERIAL for function in loops.functions.values() for op in function.body.walk())
-    lowered = lower_module(
-        loops, LowerOptions(native_f16=host.native_f16, holds_gil=serial, vector_bits=host.vector_bits)
-    )
+    lowered = lower_module(loops, LowerOptions(native_f16=host.native_f16, holds_gil=serial, vector_bits=vector_bits))
     site = Site(SiteKind.RAISE, None, kernel.scope)
     text = lowered.full_text(_export(kernel, lowered, len(lowered.sites)), _DECLARATIONS)
     return Artifact(

@@ -22,6 +22,9 @@ COLD = Attr("cold", AttrKind.BOOL, required=False, default=False)
 FAILS = Attr("fails", AttrKind.BOOL, required=False, default=False)
 #: Its turns may run in any order, and several at once: said by the program, or proven. What it carries is folded.
 PARALLEL = Attr("parallel", AttrKind.BOOL, required=False, default=False)
+#: Of a `for`: no turn reads or writes an element that another one writes, by promise of whoever made it.
+INDEPENDENT = Attr("independent", AttrKind.BOOL, required=False, default=False)
+
 #: A loop with enough to do in a turn: one vector a turn is as fast as several, and half the code.
 WIDE = Attr("wide", AttrKind.BOOL, required=False, default=False)
 
@@ -178,7 +181,7 @@ DEFS = (
         "for",
         _for,
         effects=Effect.CONTROL,
-        attrs=(LABEL, COLD, FAILS, WIDE, PARALLEL),
+        attrs=(LABEL, COLD, FAILS, WIDE, PARALLEL, INDEPENDENT),
         regions=1,
         doc="Python's range: (start, stop, step, carried values). The region's arguments are the index and the carried values; "
         "`continue` goes on, `break` leaves; the results are the carried values. The step is not 0: checked by its maker.",

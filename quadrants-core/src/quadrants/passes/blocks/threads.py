@@ -106,9 +106,10 @@ class State:
                 if b.region.terminator is None:
                     b.op("continue", label=inner_label)
         with b.into(row):
-            b.op("for", b.i64(0), self.launch.block[0], b.i64(1), regions=[lane], label=inner_label)
+            size = self.launch.block[0]
+            b.op("for", b.i64(0), size, b.i64(1), regions=[lane], label=inner_label, independent=True)
             b.op("continue", label=outer_label)
-        b.op("for", b.i64(0), self.launch.rows, b.i64(1), regions=[row], label=outer_label)
+        b.op("for", b.i64(0), self.launch.rows, b.i64(1), regions=[row], label=outer_label, independent=True)
 
     def _if_taking_part(self, loop: ThreadLoop) -> None:
         assert self.wait is not None

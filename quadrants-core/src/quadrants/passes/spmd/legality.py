@@ -97,7 +97,7 @@ def check(asked: Question) -> Plan | Refusal:
         return Refusal.of_carried(loop, carried, asked.strict)
     if any(not isinstance(fold.arg.type, Scalar) or _is_complex_fold(fold) for fold in carried):
         return Refusal("carried-dependence", "turns hand on what cannot be computed in lanes", loop)
-    verdict = analyse(loop, asked.makers)
+    verdict = Verdict() if loop.attr("independent") else analyse(loop, asked.makers)
     order = _straight(loop)
     verdict.conflicts = [conflict for conflict in verdict.conflicts if _meets(conflict, asked.lanes, order)]
     refusal = Refusal.of_memory(loop, verdict, declared=False)
