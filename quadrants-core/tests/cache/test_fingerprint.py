@@ -15,6 +15,7 @@ import pytest
 import quadrants as qd
 from quadrants.cache.fingerprint import (
     Uncacheable,
+    _installation,
     _source_stats,
     code_key,
     compiler_key,
@@ -220,3 +221,15 @@ def test_the_sources_of_the_compiler_count(tmp_path: Path) -> None:
     (tmp_path / "room" / "a.py").write_text("x = 12")
     assert sorted(_source_stats(str(tmp_path), "")) != sorted(before)
     assert compiler_key() == compiler_key()
+
+
+def test_an_installed_compiler_is_known_by_its_record(tmp_path: Path) -> None:
+    package, record = tmp_path / "quadrants", tmp_path / "quadrants_core-1.2.dist-info" / "RECORD"
+    package.mkdir()
+    assert _installation(str(package), "1.2") is None
+    record.parent.mkdir()
+    record.write_text("quadrants/__init__.py,,\n")
+    first = _installation(str(package), "1.2")
+    assert first is not None and _installation(str(package), "1.3") is None
+    record.write_text("quadrants/__init__.py,sha256=0,1\n")
+    assert _installation(str(package), "1.2") != first

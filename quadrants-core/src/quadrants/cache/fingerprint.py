@@ -226,19 +226,30 @@ _BASES: tuple[tuple[type, _Rule], ...] = (
 
 @functools.cache
 def compiler_key() -> tuple[object, ...]:
-    """This compiler: its version, the size and time of every source file, the interpreter, NumPy, and llvmlite (not imported)."""
+    """This compiler: its version and sources, the interpreter, NumPy, and llvmlite (not imported)."""
     from quadrants._version import __version__
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     return (
         FORMAT,
         __version__,
-        digest(tuple(sorted(_source_stats(root, "")))),
+        _installation(root, __version__) or digest(tuple(sorted(_source_stats(root, "")))),
         sys.version,
         sys.implementation.cache_tag,
         np.__version__,
         _llvmlite_stats(),
     )
+
+
+def _installation(root: str, version: str) -> tuple[int, int] | None:
+    """The size and time of the record that an installer wrote beside the package; None where it works from a source tree,
+    whose files are looked at one by one."""
+    record = os.path.join(os.path.dirname(root), f"quadrants_core-{version}.dist-info", "RECORD")
+    try:
+        stat = os.stat(record)
+    except OSError:
+        return None
+    return stat.st_size, stat.st_mtime_ns
 
 
 @functools.cache
