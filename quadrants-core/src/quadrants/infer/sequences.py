@@ -169,7 +169,8 @@ def item(w: Emitter, value: Abstract, k: Value) -> Abstract:
         return lists.get(w, value, lists.place(w, value, Num(PYINT, k), "list index out of range"))
     if texts.is_text(value) or isinstance(value, Object):
         return texts.item(w, value, Num(PYINT, k))
-    assert isinstance(value, Sequence_)
+    if not isinstance(value, Sequence_):
+        fail(Code.NOT_ITERABLE, f"{describe(value)} cannot be iterated over")
     return _ITEM[value.kind](w, value, k)
 
 

@@ -92,6 +92,10 @@ class Op:
     def __repr__(self) -> str:
         return f"<Op {self.name}>"
 
+    def redefine(self, defn: OpDef) -> None:
+        """Make it another operation, of the operands, results and attributes that it has."""
+        self.defn, self.name = defn, defn.name
+
     @property
     def result(self) -> Value:
         """The only result."""

@@ -72,7 +72,7 @@ def expand(module: Module, native: Native, doubles: bool) -> None:
                 module.functions[name].attrs.update({k: v for k, v in function.attrs.items() if k == "level"})
                 pending.append(module.functions[name])
             op.attrs = {"callee": name, "result_types": (type,), "nothrow": True}
-            op.defn, op.name = OPS["call"], "call"
+            op.redefine(OPS["call"])
 
 
 def _function(name: str, op: Op, type: Scalar, native: Native, doubles: bool) -> Function:
