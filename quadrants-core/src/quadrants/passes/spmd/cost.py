@@ -77,10 +77,15 @@ class _Model:
         if op.name in _FREE:
             return 0.25 if op.name in ("cast", "index") else 0.0
         if op.name in ("floordiv", "mod"):
-            return 1.0 if op.operands[1] in self.constants else float(_INTEGER_DIVISION)
+            return 1.0 if self.shifts(op) else 3.0 if op.operands[1] in self.constants else float(_INTEGER_DIVISION)
         if op.name.startswith("math."):
             return _WEIGHTS.get(op.name, _FUNCTION)
         return _WEIGHTS.get(op.name, _LATENCY if op in self.waiting else 1.0)
+
+    def shifts(self, op: Op) -> bool:
+        """Whether a division is by a power of 2."""
+        divisor = self.constants.get(op.operands[1], 0)
+        return divisor > 0 and divisor & (divisor - 1) == 0
 
     def chains(self) -> set[Op]:
         """The sums and products of inner loops that carry floats."""
@@ -120,6 +125,10 @@ class _Model:
         if (turns is not None and turns < 2 * self.lanes) or not llvm_may(op, self.constants, self.vector_math):
             return False
         body = op.regions[0]
+        inside = {result: inner for inner in body.walk() for result in inner.results}
+        for inner in body.walk():
+            if inner.name == "store" and not any(_depends(at, body.args[0], inside) for at in inner.operands[2:]):
+                return False  # memory that turns hand on to each other
         makers = {result: inner for inner in body.ops for result in inner.results}
         for arg, following in zip(body.args[1:], body.ops[-1].operands):
             maker = makers.get(following)
@@ -158,7 +167,7 @@ class _Model:
             return (_BRANCH / self.lanes if parts else 0.1) + idle * self.turns(op) * inner
         if self.facts.uniform(op.results) and op.results:
             return self.own(op) / self.lanes
-        if op.name in ("floordiv", "mod") and op.operands[1] not in self.constants:
+        if op.name in ("floordiv", "mod") and not self.shifts(op):
             return self.own(op) + 2
         if op.name.startswith("math.") and op.name not in self.vector_math:
             return self.own(op) + 2
