@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from quadrants.backend.contract import Artifact, LaunchAbi, LaunchShape, Stream
 from quadrants.diagnostics import BackendError, Code
+from quadrants.host.reports import RECORDS_BYTES, REPORT_BYTES, SITE, error_of, print_all
 from quadrants_vulkan.driver.library import VulkanError
 from quadrants_vulkan.driver.recorder import Report
-from quadrants_vulkan.lower.errors import REPORT_BYTES, SITE
 from quadrants_vulkan.lower.kernel import ENTRY, Facts
 from quadrants_vulkan.lower.launch import PUSHED
-from quadrants_vulkan.lower.prints import RECORDS_BYTES
-from quadrants_vulkan.reports import error_of, print_all
 
 if TYPE_CHECKING:
     from quadrants_vulkan.device import VulkanDevice
@@ -151,8 +149,8 @@ class VulkanExecutable:
 
         def report() -> Exception | None:
             if facts.prints:
-                print_all(facts, words + records)
-            return error_of(facts, words) if words[SITE] else None
+                print_all(facts.sites, facts.kernel, words + records)
+            return error_of(facts.sites, facts.kernel, words) if words[SITE] else None
 
         return report
 

@@ -1,17 +1,16 @@
 """Checks and exceptions: a thread that raises writes a report, if it is the first, and is over.
 
-The report is in memory that the host reads when it waits: a word with the number of the site (0: none), the block,
-the thread, and the leaves of the exception's arguments as two words each. A function that may raise gives a truth
-value more, which says whether it did; its callers then leave too.
+The report is in memory that the host reads when it waits, laid out as `quadrants.host.reports` says. A function that may
+raise gives a truth value more, which says whether it did; its callers then leave too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from quadrants.host.reports import BLOCK, LEAVES, MOST_LEAVES, THREAD
 from quadrants.ir.core import Op
-from quadrants.types import Scalar, TupleType, Type
+from quadrants.types import Scalar, Type
 from quadrants_vulkan.lower import cells, launch
 from quadrants_vulkan.lower.casts import widened
 from quadrants_vulkan.lower.cells import Spot
@@ -20,12 +19,6 @@ from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter, Parts
 from quadrants_vulkan.lower.parts import Part
 from quadrants_vulkan.spirv.assembler import Id
 from quadrants_vulkan.spirv.grammar import Op as Code
-
-#: Words of the report: the site, the block, the thread; then the leaves.
-SITE, BLOCK, THREAD, LEAVES = 0, 1, 4, 8
-#: How many leaves a report has room for; what an exception has more is not told.
-MOST_LEAVES = 12
-REPORT_BYTES = 4 * (LEAVES + 2 * MOST_LEAVES)
 
 Payload = Sequence[tuple[Scalar, Parts]]
 
@@ -84,24 +77,6 @@ def _bits(e: FunctionEmitter, type: Scalar, parts: Parts) -> Id:
     if type.is_bool:
         return e.longs.join(e.select(parts[0], Part.WORD, e.word(1), e.word(0)), e.word(0))
     return parts[0] if type.bits == 64 else widened(e, type, parts[0])
-
-
-def leaves_of(type: TupleType, words: Sequence[int]) -> list[Any]:
-    """On the host: the leaves of an exception's arguments, from the words of a report."""
-    import numpy as np
-
-    leaves: list[Any] = []
-    for leaf, (low, high) in zip(type.leaves(), zip(words[0::2], words[1::2])):
-        assert isinstance(leaf, Scalar)
-        raw = np.array([low, high], np.uint32)
-        if leaf.is_float:
-            leaves.append(raw.view(np.float64)[0] if leaf.bits == 64 else raw.view(np.float32)[0])
-        elif leaf.is_bool:
-            leaves.append(bool(low))
-        else:
-            long = int(raw.view(np.int64)[0])
-            leaves.append(long if leaf.is_signed else long & ((1 << leaf.bits) - 1))
-    return leaves
 
 
 def payload_of(e: FunctionEmitter, op: Op, first: int) -> list[tuple[Scalar, Parts]]:

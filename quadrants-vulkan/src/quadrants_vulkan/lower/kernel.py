@@ -13,11 +13,12 @@ from dataclasses import fields
 from quadrants import diagnostics
 from quadrants._frozen import frozen
 from quadrants.diagnostics import CompileError
+from quadrants.host.reports import Site
 from quadrants.ir import Module
 from quadrants.types import F64, ArrayType, Scalar
 from quadrants_vulkan.lower import launch
 from quadrants_vulkan.lower.emit import FunctionEmitter
-from quadrants_vulkan.lower.module import ModuleEmitter, Site, location_of
+from quadrants_vulkan.lower.module import ModuleEmitter, location_of
 from quadrants_vulkan.spirv.assembler import instruction
 from quadrants_vulkan.spirv.grammar import BuiltIn, Capability, Decoration, ExecutionMode
 from quadrants_vulkan.spirv.grammar import Op as Code

@@ -13,6 +13,7 @@ from functools import cache
 from quadrants import diagnostics
 from quadrants._frozen import frozen, record
 from quadrants.diagnostics import CompileError, SourceLocation
+from quadrants.host.reports import Site
 from quadrants.ir import Function, Module, Value
 from quadrants.ir import Op as QirOp
 from quadrants.ir.parser import parse_module
@@ -47,28 +48,6 @@ class Callee:
     count: int
     raises: bool = False
     places: tuple[int | Place | None, ...] = ()
-
-
-@frozen
-class Site:
-    """A place that tells the host something: it raises, or it prints.
-
-    Args:
-        exc: the class of the exception; empty: it prints.
-        args: the type of the arguments, as text.
-        filename, qualname, firstlineno: the function.
-        line, col, end_line, end_col: where in it.
-    """
-
-    exc: str
-    args: str
-    filename: str
-    qualname: str
-    firstlineno: int
-    line: int = 0
-    col: int = 0
-    end_line: int = 0
-    end_col: int = 0
 
 
 @record(eq=False)

@@ -6,17 +6,14 @@ out as a report. The host prints them when it waits, in the order in which they 
 
 from __future__ import annotations
 
+from quadrants.host.reports import MOST_LEAVES, RECORDS, REPORT_BYTES, SITE
 from quadrants.ir.core import Op
 from quadrants.types import TupleType
 from quadrants_vulkan.lower import cells, launch
 from quadrants_vulkan.lower.control import guarded
 from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter
-from quadrants_vulkan.lower.errors import MOST_LEAVES, REPORT_BYTES, SITE, leaf_words, payload_of, write_words
+from quadrants_vulkan.lower.errors import leaf_words, payload_of, write_words
 from quadrants_vulkan.spirv.grammar import Op as Code
-
-#: How many prints a launch has room for, and the bytes of all of them with their count.
-RECORDS = 1024
-RECORDS_BYTES = 16 + RECORDS * REPORT_BYTES
 
 PRINT = "builtins:print"
 
