@@ -91,9 +91,9 @@ def test_scalar_function_in_a_vector_loop_is_told():
 
 def escapes(x, count):
     for i in range(len(x)):
-        z = 0.0
+        z = np.nextafter(x[i], 0.0)
         for turn in range(100):
-            z = z * z + np.nextafter(x[i], 0.0)
+            z = z * z + x[i]
             if z > 4.0:
                 break
             count[i] = turn
