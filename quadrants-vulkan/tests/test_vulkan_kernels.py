@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
-from vulkan_harness import Bench
+from vulkan_harness import SWIFTSHADER, Bench
 
 import quadrants as qd
 from quadrants.backend import registry
@@ -213,6 +217,76 @@ def test_python_floats_are_as_wide_as_what_they_meet() -> None:
     expected = x * np.float32(1 / 3) + np.float32(0.1)
     scale[1, 5](x, 1 / 3)
     assert np.allclose(x, expected, rtol=2e-7)
+
+
+def test_a_forked_process_is_told_so(lavapipe: Bench) -> None:
+    @ns.kernel
+    def one(x):
+        x[0] = 1
+
+    one[1, 1](np.zeros(1, np.int32))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            one[1, 1](np.zeros(1, np.int32))
+            os.write(writing, b"it ran")
+        except qd.QuadrantsError as error:
+            os.write(writing, str(error).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert "was opened before this process was forked" in os.read(reading, 1000).decode()
+
+
+def test_loops_that_a_driver_cuts_short_are_errors(device: Bench) -> None:
+    @ns.kernel
+    def count(x, n, m):
+        c = 0
+        for _ in range(n):
+            k = 0
+            while k < m:
+                k += 1
+                c += 1
+        x[ns.grid(1)] = c
+
+    x = np.zeros(4, np.int64)
+    count[1, 4](x, 30, 1000)
+    assert x.tolist() == [30_000] * 4
+    if device.name == "lavapipe":
+        with pytest.raises(RuntimeError, match="lets a thread take 65,535 turns"):
+            count[1, 4](x, 30, 10_000)
+    else:
+        count[1, 4](x, 30, 10_000)
+        assert x.tolist() == [300_000] * 4
+
+
+def test_ctrl_c_ends_the_wait_for_a_kernel(on_device: Bench) -> None:
+    """On SwiftShader, which runs a loop for as long as it takes."""
+    if on_device.name != "swiftshader":
+        return
+    manifest = str(Path(SWIFTSHADER).with_name("vk_swiftshader_icd.json"))
+    environment = {**os.environ, "VK_ICD_FILENAMES": manifest, "VK_DRIVER_FILES": manifest}
+    program = """
+import os, signal, threading, time
+import numpy as np
+import quadrants as qd
+
+@qd.vulkan.kernel
+def endless(x):
+    while x[0] == 0:
+        x[1] += 1
+
+threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+try:
+    endless[1, 1](np.zeros(2, np.int32))
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+os._exit(0)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False, env=environment
+    )
+    assert done.stdout == "interrupted\n", done.stderr
 
 
 def test_recursion_is_refused() -> None:

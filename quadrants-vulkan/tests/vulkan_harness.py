@@ -6,6 +6,7 @@ Every module that a test runs is checked by `spirv-val`, and every run by the va
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sysconfig
@@ -141,7 +142,11 @@ def validate(code: bytes) -> None:
     if done.returncode:
         tool = spirv_tool("spirv-dis")
         listing = subprocess.run([tool, "-"], input=code, capture_output=True, check=False) if tool else None
-        pytest.fail(f"spirv-val: {text}\n{listing.stdout.decode() if listing else ''}")
+        near = re.search(r"line (\d+)", text)
+        lines = listing.stdout.decode().splitlines() if listing else []
+        at = int(near[1]) if near else 0
+        excerpt = "\n".join(lines[max(0, at - 30) : at + 10])
+        pytest.fail(f"spirv-val: {text}\n{excerpt}")
 
 
 @cache

@@ -27,6 +27,9 @@ class Feature(Enum):
     ATOMIC_DOUBLE_ADD = "atomic-double-add"
     MEMORY_MODEL = "memory-model"
     FUSED = "fused"  # a product with a sum is rounded once, as on all GPUs; Vulkan does not promise it
+    FEW_TURNS = (
+        "few-turns"  # a defect: it ends loops when a thread has taken 65,535 turns in all, as Mesa's llvmpipe does
+    )
     NAN32 = "nan32"  # NaN, infinities and signed zeros are kept
     NAN64 = "nan64"
     EVEN32 = "even32"  # rounding to nearest even can be asked for

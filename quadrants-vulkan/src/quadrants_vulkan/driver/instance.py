@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from quadrants._frozen import frozen
-from quadrants_vulkan.driver.library import Library
+from quadrants_vulkan.driver.library import Library, Rows
 from quadrants_vulkan.target import Feature
 
 VALIDATION = "VK_LAYER_KHRONOS_validation"
+_LLVMPIPE = 13
 _API = 1 << 22 | 2 << 12  # 1.2
 _COMPUTE_BIT = 2
 _COMPUTE_STAGE = 0x20
@@ -22,6 +23,8 @@ _SUBGROUP_BITS = {Feature.SUBGROUP_VOTE: 2, Feature.SUBGROUP_BALLOT: 8, Feature.
 KINDS = {2: "discrete GPU", 1: "integrated GPU", 3: "virtual GPU", 4: "CPU", 0: "other"}
 _RANK = list(KINDS)
 ATOMIC_FLOAT = "VK_EXT_shader_atomic_float"
+#: With it, and the flag of the same meaning, the loader shows drivers on top of others (MoltenVK).
+_ENUMERATION = "VK_KHR_portability_enumeration"
 PORTABILITY = "VK_KHR_portability_subset"
 
 
@@ -69,12 +72,15 @@ class Instance:
         self.vk = vk
         self.messages: list[str] = []
         layers = [VALIDATION] if validate and VALIDATION in self._layers() else []
-        extensions = ["VK_EXT_debug_utils"] if layers else []
+        found = self._extensions()
+        known = {vk.string(extension.extensionName) for extension in found}
+        extensions = [name for name in (*["VK_EXT_debug_utils"] * bool(layers), _ENUMERATION) if name in known]
         application = vk.new("VkApplicationInfo", apiVersion=_API)
         names, kept = vk.texts(layers)
         wanted, kept_too = vk.texts(extensions)
         info = vk.new(
             "VkInstanceCreateInfo",
+            flags=int(_ENUMERATION in extensions),
             pApplicationInfo=application,
             enabledLayerCount=len(layers),
             ppEnabledLayerNames=names,
@@ -97,6 +103,10 @@ class Instance:
         vk = self.vk
         found = vk.listed("VkLayerProperties", vk.lib.vkEnumerateInstanceLayerProperties)
         return {vk.string(layer.layerName) for layer in found}
+
+    def _extensions(self) -> Rows:
+        function = self.vk.lib.vkEnumerateInstanceExtensionProperties
+        return self.vk.listed("VkExtensionProperties", function, self.vk.null)
 
     def _messenger(self) -> Any:
         """What tells the validation layer where to report: errors and warnings go to `messages`."""
@@ -195,6 +205,8 @@ def _properties(vk: Library, handle: Any) -> tuple[frozenset[Feature], dict[str,
         **{f"max_block_{axis}": limits.maxComputeWorkGroupSize[i] for i, axis in enumerate("xyz")},
         "max_grid": min(limits.maxComputeWorkGroupCount),
     }
+    if third.driverID == _LLVMPIPE:
+        has[Feature.FEW_TURNS] = True
     driver = f"{vk.string(third.driverName)} {vk.string(third.driverInfo)}".strip()
     return frozenset(feature for feature, there in has.items() if there), numbers, driver
 

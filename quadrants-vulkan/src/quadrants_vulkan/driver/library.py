@@ -39,6 +39,12 @@ class VulkanError(Exception):
         return self.result in (-1, -2)
 
 
+class Rows(list[Any]):
+    """Structs in an array: they are parts of its memory, which lives as long as the list."""
+
+    memory: Any = None
+
+
 class Library:
     """The loader of this machine."""
 
@@ -56,11 +62,12 @@ class Library:
             setattr(made, member, value)
         return made
 
-    def call(self, name: str, *args: Any) -> None:
-        """Call a function whose result says whether it failed."""
-        result = getattr(self.lib, name)(*args)
+    def call(self, name: str, *args: Any) -> int:
+        """Call a function whose result says whether it failed; gives the result."""
+        result = int(getattr(self.lib, name)(*args))
         if result < 0:
             raise VulkanError(name, result)
+        return result
 
     def create(self, name: str, owner: Any, info: Any) -> int:
         """The handle of a new object."""
@@ -68,13 +75,15 @@ class Library:
         self.call(name, owner, info, self.null, handle)
         return int(handle[0])
 
-    def listed(self, type: str, function: Callable[..., Any], *args: Any) -> list[Any]:
+    def listed(self, type: str, function: Callable[..., Any], *args: Any) -> Rows:
         """What a function that lists into an array lists."""
         count = self.ffi.new("uint32_t *")
         function(*args, count, self.null)
         items = self.ffi.new(f"{type}[]", max(1, count[0]))
         function(*args, count, items)
-        return [items[index] for index in range(count[0])]
+        rows = Rows(items[index] for index in range(count[0]))
+        rows.memory = items
+        return rows
 
     def texts(self, names: Iterable[str]) -> tuple[Any, list[Any]]:
         """An array of C strings, and what has to be kept alive for it."""

@@ -25,7 +25,7 @@ class Pool:
         self._starts: list[int] = []  # addresses of the buffers, ascending
         self._buffers: list[Buffer] = []
         self._rest = (0, 0)  # of the newest chunk: where it goes on, and its end
-        self._freed: list[int] = []
+        self._freed: list[tuple[int, int]] = []
 
     def allocate(self, nbytes: int) -> int:
         """The address of a new block, aligned to 256 bytes."""
@@ -55,21 +55,21 @@ class Pool:
 
     def free(self, address: int) -> None:
         """Give a block back; the device may still be using it."""
-        if address not in self.live:
+        size = self.live.pop(address, 0)
+        if not size:
             raise ValueError(f"{address:#x} is not the address of a block of {self.device.physical.name}")
-        self._freed.append(address)
+        self._freed.append((address, size))
 
     def settle(self) -> None:
         """The device has done all that was recorded: what was freed may be given out again."""
-        for address in self._freed:
-            size = self.live.pop(address)
+        while self._freed:  # not a loop over it: arrays may be collected, and freed, at any time
+            address, size = self._freed.pop()
             if size > CHUNK:
                 place = self._starts.index(address)
                 del self._starts[place]
                 self.device.release(self._buffers.pop(place))
             else:
                 self._free.setdefault(size, []).append(address)
-        self._freed.clear()
 
     def find(self, address: int, nbytes: int) -> tuple[Buffer, int]:
         """The buffer that the bytes at an address are in, and where in it."""

@@ -8,10 +8,14 @@ it finds is raised by whoever waits next.
 
 from __future__ import annotations
 
+import os
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
+from quadrants.diagnostics import BackendError, Code
+from quadrants_vulkan.driver.library import VulkanError
 from quadrants_vulkan.driver.logical import Buffer, LogicalDevice
 from quadrants_vulkan.driver.pool import Pool
 
@@ -24,7 +28,21 @@ MOST_RUNNING = 8
 _STAGE_ALL, _READS_WRITES = 0x10000, 0x8000 | 0x10000
 _COMPUTE_POINT, _COMPUTE_STAGE = 1, 0x20
 _ONE_TIME, _RESETTABLE = 1, 2
-_FOREVER = (1 << 64) - 1
+_SLICE_NS, _TIMEOUT = 100_000_000, 2
+_LOST = "start the process again; look for endless loops, and for indices out of bounds with debug=True"
+
+
+def _forgetting(recorder: weakref.ref[Recorder]) -> Callable[[], None]:
+    """What a forked process does first: the driver's threads are not in it, so nothing that was begun will end."""
+
+    def forget() -> None:
+        found = recorder()
+        if found is not None:
+            found.forked = True
+            found._batch, found._running, found.lock = None, [], threading.RLock()
+
+    return forget
+
 
 #: Looks at what a launch left; gives the error that it reported, or None.
 Report = Callable[[], Exception | None]
@@ -54,12 +72,15 @@ class Recorder:
         self.vk = device.vk
         self.lock = threading.RLock()
         self.error: Exception | None = None
+        self.forked = False
         self._batch: Batch | None = None
         self._running: list[Batch] = []
         self._idle: list[Batch] = []
         self._arenas: list[Buffer] = []
         self._bound = 0
         vk = self.vk
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=_forgetting(weakref.ref(self)))
         info = vk.new("VkCommandPoolCreateInfo", flags=_RESETTABLE, queueFamilyIndex=device.physical.family)
         self._commands = vk.create("vkCreateCommandPool", device.handle, info)
         self._barrier = vk.new("VkMemoryBarrier", srcAccessMask=_READS_WRITES, dstAccessMask=_READS_WRITES)
@@ -78,6 +99,12 @@ class Recorder:
     def open(self) -> Batch:
         """The batch that is being recorded."""
         batch = self._batch
+        if self.forked:
+            raise BackendError(
+                Code.BACKEND_UNAVAILABLE,
+                f"{self.device.physical.name} was opened before this process was forked, and cannot be used in it",
+                hint="start processes with multiprocessing's method 'spawn'",
+            )
         if batch is None:
             batch = self._batch = self._idle.pop() if self._idle else self._new()
             self.vk.call("vkBeginCommandBuffer", batch.commands, self._begin)
@@ -96,7 +123,7 @@ class Recorder:
         if self._batch is not None and self._batch.count >= MANY:
             self.submit()
             if len(self._running) > MOST_RUNNING:
-                self._finish(self._running.pop(0))
+                self._finish()
 
     def step(self) -> Any:
         """Begin a command that comes after all others; the command buffer."""
@@ -124,17 +151,23 @@ class Recorder:
         with self.lock:
             self.submit()
             while self._running:
-                self._finish(self._running.pop(0))
+                self._finish()
             self.pool.settle()
             error, self.error = self.error, None
         if error is not None:
             raise error
 
-    def _finish(self, batch: Batch) -> None:
-        vk = self.vk
+    def _finish(self) -> None:
+        """Wait for the oldest batch, in slices of time between which Ctrl-C is heard."""
+        vk, batch = self.vk, self._running[0]
         fences = vk.ffi.new("VkHandle *", batch.fence)
-        vk.call("vkWaitForFences", self.device.handle, 1, fences, 1, _FOREVER)
-        vk.call("vkResetFences", self.device.handle, 1, fences)
+        try:
+            while vk.call("vkWaitForFences", self.device.handle, 1, fences, 1, _SLICE_NS) == _TIMEOUT:
+                pass
+            vk.call("vkResetFences", self.device.handle, 1, fences)
+        except VulkanError as error:
+            raise BackendError(Code.BACKEND_UNAVAILABLE, f"{self.device.physical.name}: {error}", hint=_LOST) from error
+        self._running.pop(0)
         for report in batch.reports:
             self.error = self.error or report()
         for buffer in batch.staging:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from quadrants.ir.core import Op
-from quadrants.types import BOOL, I64, Type
+from quadrants.types import BOOL, I64, LiteralType, TupleType, Type
 from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter, Join
 from quadrants_vulkan.lower.parts import Part, parts_of
 from quadrants_vulkan.spirv.assembler import Id
@@ -94,10 +94,40 @@ def _latch(e: FunctionEmitter, latch: Join, head: Join) -> Callable[..., None]:
     return back
 
 
+class _Leaving:
+    """On a device that cuts loops short: a variable that says whether a loop has been left by an exit of its own."""
+
+    def __init__(self, e: FunctionEmitter, op: Op) -> None:
+        self.e, self.op = e, op
+        self.variable = e.local(e.truth_type) if e.module.cuts_loops and e.raises else 0
+        self.note(e.truth(False))
+
+    def note(self, left: Id) -> None:
+        if self.variable:
+            self.e.do(Code.STORE, self.variable, left)
+
+    def check(self) -> None:
+        """Behind the loop: raise unless it was left."""
+        e = self.e
+        if not self.variable or e.block is None:
+            return
+        from quadrants_vulkan.lower.errors import check  # which imports this module
+
+        left = e.let(Code.LOAD, e.truth_type, self.variable)
+        check(e, self.op, left, "builtins:RuntimeError", TupleType((LiteralType(_CUT),)), ())
+
+
+_CUT = (
+    "the driver ended a loop: Mesa's llvmpipe lets a thread take 65,535 turns of loops in all; "
+    "use more threads with shorter loops, or another driver"
+)
+
+
 def _loop(e: FunctionEmitter, op: Op) -> None:
     body = op.regions[0]
     head = e.join([arg.type for arg in body.args])
     latch, after = e.join(head.types), e.join(_types(op))
+    leaving = e.leaving[_label(op)] = _Leaving(e, op)
     e.breaks[_label(op)], e.continues[_label(op)] = after, latch
     e.jump(head, op.operands)
     e.define(body.args, e.begin_join(head), head.places)
@@ -109,6 +139,7 @@ def _loop(e: FunctionEmitter, op: Op) -> None:
     _latch(e, latch, head)()
     e.finish_join(head)
     finish(e, op, after)
+    leaving.check()
 
 
 def _for(e: FunctionEmitter, op: Op) -> None:
@@ -120,6 +151,7 @@ def _for(e: FunctionEmitter, op: Op) -> None:
     after, latch = e.join(carried), e.join(carried)
     head = e.join([I64, *carried]) if counter.simple else e.join([BOOL, I64, *carried])
     e.breaks[label], e.continues[label] = after, latch
+    leaving = e.leaving[label] = _Leaving(e, op)
     first = () if counter.simple else (counter.some(start),)
     for position, value in enumerate(op.operands[3:]):
         e.place_at(head, len(first) + 1 + position, e.place_of(value))
@@ -128,6 +160,8 @@ def _for(e: FunctionEmitter, op: Op) -> None:
     e.define(body.args, parts, head.places[len(first) :])
     go = counter.some(parts[0]) if counter.simple else head.phis[0][2]
     inside = e.label()
+    if leaving.variable:
+        leaving.note(e.test(Code.LOGICAL_NOT, go))
     after.incoming.append((parts[1:], head.label))
     for position, place in enumerate(head.places[len(first) + 1 :]):
         e.place_at(after, position, place)
@@ -140,6 +174,7 @@ def _for(e: FunctionEmitter, op: Op) -> None:
     back(*(() if counter.simple else (counter.more(parts[0]),)), following)
     e.finish_join(head)
     finish(e, op, after)
+    leaving.check()
 
 
 class _Counter:
@@ -178,6 +213,9 @@ def _yield(e: FunctionEmitter, op: Op) -> None:
 
 
 def _break(e: FunctionEmitter, op: Op) -> None:
+    leaving = e.leaving.get(_label(op))
+    if leaving is not None:
+        leaving.note(e.truth(True))
     e.jump(e.breaks[_label(op)], op.operands)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from quadrants._frozen import record
 from quadrants.ir.core import Function, Op, Region, Value
@@ -57,6 +57,7 @@ class FunctionEmitter:
         self.local_arrays: dict[int, tuple[Place, int]] = {}
         self.breaks: dict[int, Join] = {}
         self.continues: dict[int, Join] = {}
+        self.leaving: dict[int, Any] = {}  # by label, see `control`
         self.yields: list[Join] = []
         self.raises = module.raising(function)
         self.result_places: list[Place | None] = [None] * len(function.result_types)

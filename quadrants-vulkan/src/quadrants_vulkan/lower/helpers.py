@@ -336,6 +336,9 @@ _DOUBLE_TO_SINGLE = """(%lo: u32, %hi: u32) -> (f32) {
   return %result
 }"""
 
+#: The file that helpers say they are from.
+ORIGIN = "quadrants_vulkan"
+
 TEXTS: Mapping[str, str] = MappingProxyType(
     {
         "shift_left": _SHIFT_LEFT,
@@ -355,5 +358,5 @@ TEXTS: Mapping[str, str] = MappingProxyType(
 def text(name: str, subgroup: int) -> str:
     """The helper as a module of its own, for subgroups of a size."""
     start, rest = (TEXTS.get(name) or subgroup_helpers.text(name, subgroup)).split(" {\n", 1)
-    origin = 'from "quadrants_vulkan" "helpers" 1 internal'
+    origin = f'from "{ORIGIN}" "helpers" 1 internal'
     return f"qir 1\nentry @{name}\n\nfunc @{name}{start} {origin} {{\n{rest}\n"

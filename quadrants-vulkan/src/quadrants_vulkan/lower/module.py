@@ -17,7 +17,7 @@ from quadrants.host.reports import Site
 from quadrants.ir import Function, Module, Value
 from quadrants.ir import Op as QirOp
 from quadrants.ir.parser import parse_module
-from quadrants.passes.structure import integer_constants
+from quadrants.passes.structure import LOOPS, integer_constants
 from quadrants.types import F16, F32, Type
 from quadrants_vulkan.lower import helpers
 from quadrants_vulkan.lower.emit import Emitter, FunctionEmitter
@@ -101,6 +101,11 @@ class ModuleEmitter:
         """Whether the module uses the Vulkan memory model."""
         return self.profile.has(Feature.MEMORY_MODEL)
 
+    @property
+    def cuts_loops(self) -> bool:
+        """Whether the device may end loops too early, which code has to notice."""
+        return self.profile.has(Feature.FEW_TURNS)
+
     # Refusals
 
     def refuse(self, function: Function, op: QirOp | None, what: str, hint: str) -> None:
@@ -158,6 +163,8 @@ class ModuleEmitter:
 
     def raising(self, function: Function) -> bool:
         """Whether the function may raise."""
+        if function.scope.filename == helpers.ORIGIN:
+            return False
         known = self._raising.get(function.name)
         if known is None:
             self._raising[function.name] = False  # a cycle is refused elsewhere
@@ -165,9 +172,10 @@ class ModuleEmitter:
         return known
 
     def _op_raises(self, op: QirOp) -> bool:
-        if op.name == "call":
-            return not op.attr("nothrow") and self.raising(self.module.functions[str(op.attrs["callee"])])
-        return op.can_raise
+        if op.name == "call":  # also one that does not throw, where loops may be cut short
+            callee = self.module.functions[str(op.attrs["callee"])]
+            return (self.cuts_loops or not op.attr("nothrow")) and self.raising(callee)
+        return op.can_raise or (self.cuts_loops and op.name in LOOPS)
 
     def callee(self, e: FunctionEmitter, op: QirOp) -> Callee:
         """The function that a call op calls, emitted for the places of the arguments."""
