@@ -21,6 +21,7 @@ from quadrants.passes.spmd.inline import first_label, hot_code
 from quadrants.passes.spmd.legality import Plan
 from quadrants.passes.spmd.transform import Chunks
 from quadrants.passes.spmd.uniformity import Facts, analyse
+from quadrants.passes.spmd.width import registers
 from quadrants.passes.structure import SHORT, constant_turns, definitions, integer_constants, size_of
 from quadrants.types import Scalar
 
@@ -121,6 +122,7 @@ class Selector:
         bits = _bits(code, facts)
         lanes = self.context.options.vector_bits // bits
         gain = cost.gain(code, facts, lanes, constants, self.functions[bits] | _INSTRUCTIONS)
+        lanes *= registers(code, facts, constants, _INSTRUCTIONS)
         return _Candidate(loop, code, facts, lanes, gain) if gain >= _LEAST_GAIN else None
 
     def legal(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
