@@ -16,6 +16,7 @@ from quadrants.diagnostics import Decision, DecisionKind
 from quadrants.infer import Options, infer_module
 from quadrants.ir import Module
 from quadrants.ir.interp import StepLimit
+from quadrants.ir.interp import run as interpret
 from quadrants.ir.rewrite import clone_module
 from quadrants.ir.text import print_module
 from quadrants.ir.values import Raised
@@ -334,3 +335,43 @@ def test_refusals(code: str, line: int, body: str) -> None:
     places += [int(text.split(":")[1]) for decision in refused for name, text in decision.detail if name == "at"]
     places += [int(number) for decision in refused for number in re.findall(r"line (\d+)", decision.text)]
     assert line + before.count("\n") in places, decisions
+
+
+# Arrays that overlap
+
+
+def overlapping(seed: int) -> tuple[Any, ...]:
+    """Arguments of which some share memory, made afresh."""
+    a, b, k, out, top, ints, grid, n = lane_programs.arguments(seed)
+    assert isinstance(a, np.ndarray) and isinstance(n, int)
+    shared = np.concatenate([a, np.zeros(3)])
+    way = seed % 4
+    first = shared[: len(shared) - 3]
+    other = (first, shared[1 : len(shared) - 2], shared[3:], shared[2 : len(shared) - 1])[way]
+    if way < 2:
+        return first, b, k, other, top, ints, grid, n
+    return first, other, k, out, other, ints, grid, n
+
+
+def outcome(run: Any, module: Module, args: tuple[Any, ...]) -> Observation:
+    """What a run does to the arguments themselves."""
+    arrays = [arg for arg in args if isinstance(arg, np.ndarray)]
+    try:
+        return Observation(run(module, args), None, None, arrays)
+    except Raised as error:
+        return Observation(None, (error.cls, error.values), error.loc.line if error.loc else None, arrays)
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("seed", range(1000, 1060, 4))
+def test_overlapping_arrays(seed: int) -> None:
+    """Arrays that share memory: what is not independent then runs turn by turn."""
+    for number in range(seed, seed + 4):
+        module = module_of(lane_programs.source(number), "strict")
+        changed, _ = in_lanes(module, (256, 512)[number % 2])
+        try:
+            before = outcome(lambda m, a: interpret(m, a, max_steps=60_000), module, overlapping(number))
+            after = outcome(lambda m, a: interpret(m, a, max_steps=2_000_000), changed, overlapping(number))
+        except StepLimit:
+            continue
+        assert agree(before, after), f"{number}\n{lane_programs.source(number)}\n{before}\n{after}"
