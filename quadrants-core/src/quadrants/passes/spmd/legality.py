@@ -97,18 +97,42 @@ def check(asked: Question) -> Plan | Refusal:
         return Refusal.of_carried(loop, carried, asked.strict)
     if any(not isinstance(fold.arg.type, Scalar) or _is_complex_fold(fold) for fold in carried):
         return Refusal("carried-dependence", "turns hand on what cannot be computed in lanes", loop)
-    verdict = Verdict() if loop.attr("independent") else analyse(loop, asked.makers)
-    order = _straight(loop)
-    verdict.conflicts = [conflict for conflict in verdict.conflicts if _meets(conflict, asked.lanes, order)]
-    refusal = Refusal.of_memory(loop, verdict, declared=False)
-    if refusal is not None:
-        return refusal
+    verdict = Verdict() if loop.attr("independent") else _verdict(asked)
+    if isinstance(verdict, Refusal):
+        return verdict
     if len(verdict.disjoint) + len(verdict.distinct) + len(verdict.limits) > _MOST_CONDITIONS:
         return Refusal("many-arrays", "too many arrays would have to be compared for overlaps", loop)
     bails = any(map(_may_bail, loop.regions[0].walk()))
     if bails and not _stored_last(loop) and (asked.exact or _reads_written(loop, asked.makers)):
         return Refusal("raises-after-store", "it may raise after it has stored what it also reads", _first_bail(loop))
     return Plan(facts, carried, verdict, bails)
+
+
+def _verdict(asked: Question) -> Verdict | Refusal:
+    """What must be tested so that turns side by side do not depend on each other through memory."""
+    loop = asked.loop
+    met = next((op for op in loop.regions[0].walk() if op.name == "store" and _may_coincide(op, asked)), None)
+    if met is not None:  # the exact test would find the same, but takes its time
+        return Refusal("carried-dependence", "two turns may store to the same element", met)
+    verdict = analyse(loop, asked.makers)
+    order = _straight(loop)
+    verdict.conflicts = [conflict for conflict in verdict.conflicts if _meets(conflict, asked.lanes, order)]
+    return Refusal.of_memory(loop, verdict, declared=False) or verdict
+
+
+def _may_coincide(store: Op, asked: Question) -> bool:
+    """Whether no index of a store is made from the index of the loop by sums and products."""
+    _, array, *indices = store.operands
+    return array not in asked.facts.private and not any(_follows(index, asked) for index in indices)
+
+
+def _follows(value: Value, asked: Question) -> bool:
+    if value is asked.loop.regions[0].args[0]:
+        return True
+    op = asked.makers.get(value) if value in asked.facts.varying else None
+    if op is None:  # the index of an inner loop may begin at that of the outer one
+        return value in asked.facts.varying
+    return op.name in ("add", "sub", "mul", "neg", "index") and any(_follows(operand, asked) for operand in op.operands)
 
 
 def _is_complex_fold(fold: Fold) -> bool:

@@ -61,6 +61,8 @@ class Selector:
         self.strict = function.attrs.get("fp") == "strict"
         self.label = first_label(function)
         self.replaced: dict[Value, Value] = {}
+        self.candidates: dict[Op, _Candidate | None] = {}
+        self.plans: dict[tuple[Op, bool], Plan | Refusal] = {}
         vectors = () if self.strict else context.options.vector_functions
         self.functions = {
             bits: frozenset(f"math.{name}" for name, width in vectors if width == bits) for bits in (32, 64)
@@ -90,8 +92,9 @@ class Selector:
         candidate = self.candidate(loop)
         if candidate is None:
             return None
-        inner = max((found.gain for found in self.candidates(loop.regions[0])), default=0.0)
-        if inner * _OUTER >= candidate.gain:
+        inside = map(self.candidate, filter(_is_counted, loop.regions[0].walk()))
+        close = [found for found in inside if found is not None and found.gain * _OUTER >= candidate.gain]
+        if any(isinstance(self.legal(found, inside_try), Plan) for found in close):
             return None
         plan = self.legal(candidate, inside_try)
         if isinstance(plan, Refusal):
@@ -99,15 +102,20 @@ class Selector:
             return None
         return self.transform(candidate, plan)
 
-    def candidates(self, region: Region) -> Iterable[_Candidate]:
-        """The loops inside a region that would gain, and may be transformed."""
-        for op in region.walk():
-            found = self.candidate(op) if _is_counted(op) else None
-            if found is not None and isinstance(self.legal(found, inside_try=False), Plan):
-                yield found
-
     def candidate(self, loop: Op) -> _Candidate | None:
         """The loop, if it would gain."""
+        if loop not in self.candidates:
+            self.candidates[loop] = self.find(loop)
+        return self.candidates[loop]
+
+    def legal(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
+        """How the turns of a loop would run side by side, or why not."""
+        key = found.loop, inside_try
+        if key not in self.plans:
+            self.plans[key] = self.decide(found, inside_try)
+        return self.plans[key]
+
+    def find(self, loop: Op) -> _Candidate | None:
         if self.constants.get(loop.operands[2]) != 1 or not any(map(is_reason, loop.regions[0].walk())):
             return None
         turns = constant_turns(loop, self.constants)
@@ -122,10 +130,11 @@ class Selector:
         bits = _bits(code, facts)
         lanes = self.context.options.vector_bits // bits
         gain = cost.gain(code, facts, lanes, constants, self.functions[bits] | _INSTRUCTIONS)
-        lanes *= registers(code, facts, constants, _INSTRUCTIONS)
-        return _Candidate(loop, code, facts, lanes, gain) if gain >= _LEAST_GAIN else None
+        if gain < _LEAST_GAIN:
+            return None
+        return _Candidate(loop, code, facts, lanes * registers(code, facts, constants, _INSTRUCTIONS), gain)
 
-    def legal(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
+    def decide(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
         asked = legality.Question(
             found.code,
             found.facts,
