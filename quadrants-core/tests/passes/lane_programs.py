@@ -181,7 +181,7 @@ class _Maker:
     def function(self) -> str:
         self.emit("total = 0")
         self.emit("z = 0.0")
-        self.emit("for i in range(n):")
+        self.emit(f"for i in range({self.pick('n', 'n', 'n', '1, n', '0, n, 2', 'n - 1, -1, -1', 'n - 1, 0, -3')}):")
         self.indent += 1
         self.emit("x, y, c, d = a[i], 0.5, 0, k[i]")
         if self.chance(0.8):

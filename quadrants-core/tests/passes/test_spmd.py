@@ -199,6 +199,22 @@ PROGRAMS = {
             break
         ints[i] = c
 """,
+    "every second turn, and backwards": """
+    last, c = 0.5, 0
+    for i in range(1, n, 2):
+        x = a[i]
+        for j in range(k[i]):
+            x = x * 0.5 + b[j]
+        out[i] = x
+        last = x
+    for i in range(n - 1, 2, -3):
+        c = k[i]
+        while c * c < i + 3:
+            c += 1
+        ints[i] = c
+    top[0] = last
+    ints[0] = c
+""",
     "elementary functions": """
     for i in range(n):
         x = abs(a[i]) + 0.5

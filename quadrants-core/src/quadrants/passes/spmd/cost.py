@@ -191,7 +191,7 @@ class _Model:
     def even(self, value: Value) -> bool:
         """Whether an index grows by 1 from lane to lane, as far as its form tells."""
         if value is self.index or value not in self.facts.varying:
-            return True
+            return value is not self.index or _step(self.loop, self.constants) in (1, -1)
         op = self.makers.get(value)
         if op is None:
             start = self.starts.get(value)  # of an inner loop whose index this is
@@ -204,3 +204,8 @@ def _depends(value: Value, index: Value, makers: Mapping[Value, Op]) -> bool:
         return True
     op = makers.get(value)
     return op is not None and any(_depends(operand, index, makers) for operand in op.operands)
+
+
+def _step(loop: Op, constants: Mapping[Value, int]) -> int:
+    """The step of a counted loop, 0 if it is not constant."""
+    return constants.get(loop.operands[2], 0)

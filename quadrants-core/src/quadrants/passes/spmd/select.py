@@ -31,6 +31,7 @@ _LEAST_GAIN = 1.5
 #: An outer loop must gain so many times more than the one inside it.
 _OUTER = 1.15
 _MOST_OPS = 1200
+_LARGEST_STEP = 1 << 20
 #: Functions of floats that are instructions.
 _INSTRUCTIONS = frozenset(f"math.{name}" for name in ("sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fma"))
 
@@ -116,7 +117,8 @@ class Selector:
         return self.plans[key]
 
     def find(self, loop: Op) -> _Candidate | None:
-        if self.constants.get(loop.operands[2]) != 1 or not any(map(is_reason, loop.regions[0].walk())):
+        step = self.constants.get(loop.operands[2], 0)
+        if not 1 <= abs(step) <= _LARGEST_STEP or not any(map(is_reason, loop.regions[0].walk())):
             return None
         turns = constant_turns(loop, self.constants)
         if (turns is not None and turns < SHORT) or size_of(loop.regions[0]) > _MOST_OPS:

@@ -52,6 +52,7 @@ class Chunks:
         self.count = count
         self.constants = constants
         self.makers = makers
+        self.step = constants[loop.operands[2]]
         self.label = label
         self.b = Builder(Region())
         self.b.loc = loop.loc
@@ -104,7 +105,7 @@ class Chunks:
         label = self.label
         with self.lanes.into(body):
             self.chunk(base, stop, body.args[1:], label)
-        chunks = b.op("for", start, stop, b.i64(self.count), stop, *first, regions=[body], label=label)
+        chunks = b.op("for", start, stop, b.i64(self.count * self.step), stop, *first, regions=[body], label=label)
         resume, *finals = chunks.results
         return resume, [self.end(role, init, final, start, resume) for role, init, final in zip(carried, inits, finals)]
 
@@ -120,21 +121,32 @@ class Chunks:
         if fold.kind == SAME:
             return init
         if fold.kind == LAST:
-            turns = b.value("sub", b.value("sub", resume, start), b.i64(1))
-            return b.value("lanes.extract", final, b.value("and", turns, b.i64(self.count - 1)))
+            last = b.value("sub", self.turns(start, resume), b.i64(1))
+            return b.value("lanes.extract", final, b.value("and", last, b.i64(self.count - 1)))
         folded = b.value("lanes.reduce", final, kind=fold.kind)
         return b.value(fold.kind, *((folded, init) if fold.kind in ("min", "max") else (init, folded)))
+
+    def turns(self, start: Value, end: Value) -> Value:
+        """How many turns there are from one index up to another, which may be behind the last."""
+        b = self.b
+        distance = b.value("sub", end, start)
+        if self.step == 1:
+            return distance
+        rounded = b.value("add", distance, b.i64(self.step - (1 if self.step > 0 else -1)))
+        return b.value("floordiv", rounded, b.i64(self.step))
 
     def chunk(self, base: Value, stop: Value, args: list[Value], label: int) -> None:
         """The body of the chunk loop."""
         b, lanes = self.b, self.lanes
         resume, *accumulators = args
         numbers = b.value("lanes.index", count=self.count)
-        mask = b.value("cmp", numbers, lanes.splat(b.value("sub", stop, base)), pred="lt")
+        ahead = numbers if self.step == 1 else b.value("mul", numbers, lanes.splat(b.i64(self.step)))
+        left = lanes.splat(b.value("sub", stop, base))
+        mask = b.value("cmp", ahead, left, pred="lt" if self.step > 0 else "gt")
         body = self.code.regions[0]
         index, *carried = body.args
-        lanes.values[index] = b.value("add", lanes.splat(base), numbers)
-        lanes.lines[index] = Line(base, 1)
+        lanes.values[index] = b.value("add", lanes.splat(base), ahead)
+        lanes.lines[index] = Line(base, self.step)
         lanes.values.update(zip(carried, accumulators))
         emitter = Emitter(lanes, lambda: b.op("break", base, *accumulators, label=label), label + 1)
         own = self.code.attrs["label"]
