@@ -43,6 +43,8 @@ class _Maker:
         """An index: of one or two loops, with small coefficients, or something else now and then."""
         if not self.indices or self.chance(0.06):
             return self.random.choice(("0", "k", "n", "3"))
+        if self.chance(0.08):
+            return f"b[{self.random.choice(self.indices)} % {SIZE}] % {most}"
         terms = []
         for index in self.random.sample(self.indices, self.random.choice((1, 1, 1, 2)) if len(self.indices) > 1 else 1):
             factor = (

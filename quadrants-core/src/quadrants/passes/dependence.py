@@ -69,6 +69,7 @@ class Verdict:
     Args:
         conflicts: pairs of accesses that may meet.
         opaque: ops that may do anything.
+        accesses: all that the loop does to arrays that other turns can see.
         disjoint: pairs of arrays that must not overlap.
         distinct: arrays of which no two elements may overlap.
         limits: how large values may be: `abs(value) < limit`.
@@ -76,6 +77,7 @@ class Verdict:
 
     conflicts: list[Conflict] = field(default_factory=list)
     opaque: list[Op] = field(default_factory=list)
+    accesses: list[Access] = field(default_factory=list)
     disjoint: list[tuple[Value, Value]] = field(default_factory=list)
     distinct: list[Value] = field(default_factory=list)
     limits: dict[Value, int] = field(default_factory=dict)
@@ -118,6 +120,7 @@ class _Tester:
     def verdict(self) -> Verdict:
         found, loop = self.found, self.subscripts.loop
         found.opaque = list(self.subscripts.opaque)
+        found.accesses = self.subscripts.accesses
         step = _constant(self.subscripts, loop.operands[2])
         if step is None:
             found.opaque.append(loop)

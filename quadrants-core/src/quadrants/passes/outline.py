@@ -17,7 +17,11 @@ from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.rewrite import clone_op, max_label, replace_uses
+from quadrants.passes import arrayfolds
+from quadrants.passes.arrayfolds import ArrayFold
 from quadrants.passes.folds import LAST, SAME, Fold
+from quadrants.passes.neutral import neutral, together
+from quadrants.passes.structure import free_values
 from quadrants.types import I64, ArrayType, RefType, Scalar
 
 #: The most chunks of a region.
@@ -44,16 +48,6 @@ def escapes(loop: Op, makers: Mapping[Value, Op]) -> Value | None:
     return None
 
 
-def free_values(region: Region) -> list[Value]:
-    """What a region uses of the values around it, in order of use."""
-    inside = set(region.args)
-    for op in region.walk():
-        inside.update(op.results)
-        for nested in op.regions:
-            inside.update(nested.args)
-    return list(dict.fromkeys(value for op in region.walk() for value in op.operands if value not in inside))
-
-
 @record
 class Outliner:
     """Builds one chunk function.
@@ -65,6 +59,7 @@ class Outliner:
         makers: the definitions of the function's values.
         step: the constant step.
         name: of the new function.
+        arrays: that are folded into.
     """
 
     function: Function
@@ -73,8 +68,10 @@ class Outliner:
     makers: Mapping[Value, Op]
     step: int
     name: str
+    arrays: Sequence[ArrayFold] = ()
     shared: list[Value] = field(default_factory=list)  # what the chunks are given, in order
     places: list[tuple[Fold, Value]] = field(default_factory=list)  # a fold's buffer, in the calling function
+    copies: list[tuple[ArrayFold, Value]] = field(default_factory=list)  # and that of an array
 
     def region(self, b: Builder, shape: Shape) -> tuple[list[Value], Function]:
         """Emit the region. Gives the results of the loop, and the new function."""
@@ -85,6 +82,7 @@ class Outliner:
                 assert isinstance(type, Scalar)
                 buffer = b.value("alloc", b.i64(CHUNKS), type=ArrayType(type, 1), stack=True)
                 self.places.append((fold, buffer))
+        self.copies += [(fold, arrayfolds.buffer(b, fold)) for fold in self.arrays]
         chunk = self.chunk(shape)
         b.op("fork", shape.turns, shape.grain, shape.work, *self.shared, callee=self.name)
         return self.results(b, shape), chunk
@@ -104,10 +102,17 @@ class Outliner:
         b = Builder(made)
         b.loc = loop.loc
         wanted = [start, *(() if abs(self.step) == 1 else (stop, shape.turns)), *free_values(body)]
-        wanted += [shape.grain, *(buffer for _, buffer in self.places)] if self.places else []
+        buffers = [buffer for _, buffer in (*self.places, *self.copies)]
+        wanted += [shape.grain, *buffers] if buffers else []
         inside: dict[Value, Value] = {}
         for value in dict.fromkeys(wanted):
             self.bring(b, value, inside)
+        place = b.value("floordiv", lo, inside[shape.grain]) if buffers else lo
+        for array, memory in self.copies:
+            copy = arrayfolds.private(b, array, inside[memory], place, max_label(body) + 1)
+            replace_uses(body, {array.array: copy})
+            for op in array.ops:
+                op.attrs.pop("nowrap", None)
         carried = self.begin(b, inits, inside)
         replace_uses(body, {value: own for value, own in inside.items() if value is not own})
         first, last = self.bounds(b, inside, lo, hi, shape)
@@ -115,10 +120,8 @@ class Outliner:
         inner = Op(loop.defn, [first, last, b.i64(self.step), *carried], [], attrs, [body], loop.loc)
         inner.results = [Value(arg.type, arg.hint) for arg in body.args[1:]]
         made.ops.append(inner)
-        if self.places:
-            place = b.value("floordiv", lo, inside[shape.grain])
-            for fold, buffer in self.places:
-                b.op("store", inner.results[fold.index], inside[buffer], place, checked=False, wrap=False)
+        for carry, buffer in self.places:
+            b.op("store", inner.results[carry.index], inside[buffer], place, checked=False, wrap=False)
         b.op("return")
         kept = {name: value for name, value in self.function.attrs.items() if name in ("fp", "level")}
         params = [lo, hi, *(inside[value] for value in self.shared)]
@@ -178,9 +181,12 @@ class Outliner:
         inits = self.loop.operands[3:]
         found = {fold.index: inits[fold.index] for fold in self.folds}
         folded = [(fold, buffer) for fold, buffer in self.places if fold.kind != LAST]
-        if not self.places:
+        if not (self.places or self.copies):
             return list(found.values())
         count = b.value("floordiv", b.value("add", shape.turns, b.value("sub", shape.grain, b.i64(1))), shape.grain)
+        label = max_label(self.function.body) + 1000
+        for array, memory in self.copies:
+            arrayfolds.combine(b, array, memory, count, label)
         if folded:
             values = self.combine(b, count, folded)
             found.update(zip((fold.index for fold, _ in folded), values))
@@ -199,7 +205,7 @@ class Outliner:
             following = []
             for (fold, buffer), total in zip(folded, totals):
                 part = b.value("load", buffer, place, checked=False, wrap=False)
-                following.append(_together(b, fold.kind, total, part))
+                following.append(together(b, fold.kind, total, part))
             b.op("continue", *following, label=label)
         made = b.op("for", b.i64(0), count, b.i64(1), *inits, regions=[body], label=label, cold=True)
         return made.results
@@ -213,37 +219,3 @@ class Outliner:
         with b.into(ways[1]):
             b.op("yield", init)
         return b.op("if", b.value("cmp", count, b.i64(0), pred="gt"), regions=ways).result
-
-
-def _together(b: Builder, kind: str, total: Value, part: Value) -> Value:
-    """What two parts come to."""
-    if isinstance(total.type, Scalar) and total.type.is_complex:
-        sums = [b.value("add", b.value(name, total), b.value(name, part)) for name in ("real", "imag")]
-        return b.value("complex", *sums)
-    return b.value(kind, part, total) if kind in ("min", "max") else b.value(kind, total, part)
-
-
-def neutral(kind: str, type: Scalar) -> bool | int | float | complex:
-    """What changes nothing when it is combined with another value (for `LAST`: anything)."""
-    if kind in ("min", "max"):
-        return _extreme(type, highest=kind == "min")
-    if type.is_bool:
-        return kind == "and"
-    if kind == "and":
-        return -1 if type.is_signed else (1 << type.bits) - 1
-    one = kind == "mul"
-    if type.is_complex:
-        return complex(1) if one else complex(-0.0, -0.0)
-    if type.is_float:
-        return 1.0 if one else -0.0
-    return int(one)
-
-
-def _extreme(type: Scalar, highest: bool) -> bool | int | float:
-    if type.is_float:
-        return float("inf") if highest else float("-inf")
-    if type.is_bool:
-        return highest
-    if not type.is_signed:
-        return (1 << type.bits) - 1 if highest else 0
-    return (1 << (type.bits - 1)) - 1 if highest else -(1 << (type.bits - 1))

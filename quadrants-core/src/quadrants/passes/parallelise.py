@@ -23,9 +23,12 @@ from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_op, replace_uses
 from quadrants.passes import dependence
+from quadrants.passes.arrayfolds import COPIES, ArrayFold, pays
+from quadrants.passes.arrayfolds import find as find_arrays
 from quadrants.passes.conditions import conditions
 from quadrants.passes.context import PassContext
 from quadrants.passes.cost import Cost, Coster
+from quadrants.passes.dependence import Verdict
 from quadrants.passes.folds import SAME, WORDS, Carried, Flow, Fold, folds
 from quadrants.passes.guards import Guard
 from quadrants.passes.outline import CHUNKS, Outliner, Shape, escapes
@@ -74,6 +77,7 @@ class _Plan:
     """A loop that can be parallel: its folds, and what must hold."""
 
     folds: list[Fold]
+    arrays: list[ArrayFold]
     verdict: dependence.Verdict
     step: int
 
@@ -155,13 +159,17 @@ class _Paralleliser:
         if escapes(op, self.makers) is not None:
             return Refusal("shared-variable", "it uses a variable of a handler around it", op)
         verdict = dependence.analyse(op, self.makers, writes_of(self.context.module))
+        arrays = find_arrays(op, verdict, self.flow, strict=strict) if verdict.conflicts else []
+        folded = {fold.array for fold in arrays}
+        verdict.conflicts = [conflict for conflict in verdict.conflicts if conflict.first.root not in folded]
         refusal = Refusal.of_memory(op, verdict, declared)
-        return refusal if refusal is not None else _Plan(carried, verdict, step)
+        return refusal if refusal is not None else _Plan(carried, arrays, verdict, step)
 
     def note(self, op: Op, plan: _Plan, cost: Cost, conditions: int) -> None:
         """Tell what was done."""
         told = ["its turns run on several threads"]
         folded = [f"{WORDS[fold.kind]} {fold.arg.hint or 'of a value'}" for fold in plan.folds if fold.kind != SAME]
+        folded += [f"{WORDS[fold.kind]} {fold.array.hint or 'of an array'}[...]" for fold in plan.arrays]
         if folded:
             told.append(f"{', '.join(folded)} computed in pieces")
         if conditions:
@@ -204,16 +212,17 @@ class _Emitter:
         known = constant_turns(loop, owner.constants)
         if not self.declared and known is not None and not cost.parts and known * cost.known < owner.small:
             return None
-        condition, count = self.condition(nest, known)
-        owner.note(loop, self.plan, cost, count)
         shape, small = self.shape(coster, cost)
+        condition, count = self.condition(nest, known, shape.turns)
+        owner.note(loop, self.plan, cost, count)
         keeps = condition is not None or self.depth > 0
         serial = clone_op(loop, {}) if keeps else None
         for inner in loop.regions[0].walk():
             inner.attrs.pop("parallel", None)
         fork_region = Region()
         with b.into(fork_region):
-            outliner = Outliner(owner.function, loop, self.plan.folds, owner.makers, self.plan.step, self.name())
+            plan = self.plan
+            outliner = Outliner(owner.function, loop, plan.folds, owner.makers, plan.step, self.name(), plan.arrays)
             results, chunk = outliner.region(b, shape)
         owner.context.outlined.add(chunk.name)
         owner.context.module.functions[chunk.name] = chunk
@@ -228,7 +237,7 @@ class _Emitter:
         """The region where it is allowed and pays, else the loop as it was."""
         b = self.builder
         serial.attrs.pop("parallel", None)
-        if self.depth == 0:
+        if self.depth == 0 and not self.plan.arrays:
             mark_cold(serial)
             chosen = condition
         else:
@@ -249,13 +258,17 @@ class _Emitter:
             number += 1
         return f"{self.owner.function.name}.loop{number}"
 
-    def condition(self, nest: Nest, known: int | None) -> tuple[Value | None, int]:
+    def condition(self, nest: Nest, known: int | None, turns: Value) -> tuple[Value | None, int]:
         """What must hold, as one value, and how many conditions those are."""
         b, verdict = self.builder, self.plan.verdict
         guard = Guard(nest, {}, b)
         parts: list[Value] = []
         if not self.declared:
             parts += conditions(guard, verdict)
+        else:  # what is folded into must be memory of its own, whatever is declared
+            folded = {fold.array for fold in self.plan.arrays}
+            pairs = [pair for pair in verdict.disjoint if folded.intersection(pair)]
+            parts += conditions(guard, Verdict(disjoint=pairs))
         start, stop = self.loop.operands[:2]
         first = self.owner.constants.get(start)
         if known is None and not (first is not None and 0 <= first < 1 << 62 and self.plan.step > 0):
@@ -264,6 +277,8 @@ class _Emitter:
                     parts.append(guard.compare("lt", side, 1 << 61))
                     if not guard.positive(side):
                         parts.append(guard.compare("gt", side, -(1 << 61)))
+        fits = pays(b, self.plan.arrays, turns)
+        parts += [] if fits is None else [fits]
         if not parts:
             return None, 0
         parts = list(dict.fromkeys(parts))
@@ -292,7 +307,8 @@ class _Emitter:
         else:
             least, few = b.i64(chunk // max(cost.known, 1) + 1), b.i64(small_work // max(cost.known, 1))
         small = b.value("cmp", turns, few, pred="le")
-        even = b.value("shr", b.value("add", turns, b.i64(CHUNKS - 1)), b.i64(CHUNKS.bit_length() - 1))
+        chunks = COPIES if self.plan.arrays else CHUNKS
+        even = b.value("shr", b.value("add", turns, b.i64(chunks - 1)), b.i64(chunks.bit_length() - 1))
         cut = b.value("max", least, even)
         grain = b.value("select", small, b.value("max", turns, b.i64(1)), cut)
         if cost.guessed and self.declared:

@@ -12,7 +12,7 @@ from quadrants.ir import Function, Op, Value
 from quadrants.passes.context import location_of
 from quadrants.passes.dependence import Conflict, Verdict
 from quadrants.passes.folds import Carried
-from quadrants.passes.outline import free_values
+from quadrants.passes.structure import free_values
 from quadrants.types import CellsType, Scalar
 
 _FATAL = frozenset({"early-exit", "carried-dependence"})

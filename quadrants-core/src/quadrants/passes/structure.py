@@ -156,3 +156,13 @@ def new_label(function: Function) -> int:
     """A label that the function does not use yet."""
     labels = [op.attrs["label"] for op in function.body.walk() if op.name in LABELLED]
     return max((label for label in labels if isinstance(label, int)), default=-1) + 1
+
+
+def free_values(region: Region) -> list[Value]:
+    """What a region uses of the values around it, in order of use."""
+    inside = set(region.args)
+    for op in region.walk():
+        inside.update(op.results)
+        for nested in op.regions:
+            inside.update(nested.args)
+    return list(dict.fromkeys(value for op in region.walk() for value in op.operands if value not in inside))
