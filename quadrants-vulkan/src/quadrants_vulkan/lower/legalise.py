@@ -10,6 +10,7 @@ from quadrants.ir import Module
 from quadrants.lower import softmath
 from quadrants.passes import exits
 from quadrants.types import Scalar
+from quadrants_vulkan.lower import unroll
 from quadrants_vulkan.lower.floats import EMITTERS
 from quadrants_vulkan.target import Feature, Profile
 
@@ -23,3 +24,5 @@ def legalise(module: Module, profile: Profile) -> None:
     softmath.expand(module, native, profile.has(Feature.FLOAT64))
     for function in module.functions.values():
         exits.run(function)
+        if profile.has(Feature.FEW_TURNS):
+            unroll.run(function)
