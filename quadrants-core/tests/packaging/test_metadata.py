@@ -12,6 +12,8 @@ from quadrants._version import __version__
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
+#: What a backend needs of its ecosystem, where that has well-kept bindings.
+BINDINGS = {"metal": ["pyobjc-framework-Metal>=11; sys_platform == 'darwin'"]}
 ROOMS = ("quadrants-core", *(f"quadrants-{name}" for name in BACKENDS))
 
 
@@ -37,7 +39,7 @@ def test_core_depends_on_no_backend() -> None:
 @pytest.mark.parametrize("name", BACKENDS)
 def test_a_backend_depends_on_core_and_names_its_class(name: str) -> None:
     table = project(f"quadrants-{name}")
-    assert table["dependencies"] == [f"quadrants-core=={__version__}"]
+    assert table["dependencies"] == [f"quadrants-core=={__version__}", *BINDINGS.get(name, ())]
     points = table["entry-points"]["quadrants.backends"]
     assert points == {name: f"quadrants_{name}:{name.capitalize()}Backend"}
     assert (ROOT / f"quadrants-{name}" / "src" / f"quadrants_{name}" / "py.typed").exists()

@@ -1,0 +1,1 @@
+"""Metal on this machine: the framework, devices and their memory, and launches."""

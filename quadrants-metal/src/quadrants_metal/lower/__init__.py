@@ -1,0 +1,1 @@
+"""QIR of the device level to the Metal Shading Language."""
