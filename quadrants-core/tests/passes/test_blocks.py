@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from passes.random_kernels import arguments, kernel
 
 from quadrants.api.typeof import typeof
 from quadrants.backend.conformance import GOLDEN
@@ -48,6 +49,8 @@ def both(function: Any, args: tuple[Any, ...], grid: tuple[int, ...], block: tup
     wanted = arguments()
     run_grid(typed.module, [*wanted, *hidden], Geometry(grid, block, shared))
     for passes in PASSES:
+        if passes is not None:
+            pipeline.run_device(typed.module, PassOptions(verify=True))
         loops = blocks.run(typed.module)
         verify(loops)
         assert print_module(parse_module(print_module(loops))) == print_module(loops)
@@ -223,3 +226,9 @@ def test_what_cannot_be_made_into_loops_says_why() -> None:
     typed = infer_module(kernel, [typeof(x32())], OPTIONS)
     with pytest.raises(blocks.Refused, match="cannot stand inside of a try"):
         blocks.run(typed.module)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 17, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(20, 60))])
+def test_random_kernels(seed: int) -> None:
+    threads, args = arguments(seed)
+    both(kernel(seed, ns), args, (2,), (threads,))

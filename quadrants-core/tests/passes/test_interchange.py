@@ -106,3 +106,34 @@ def test_matmul_is_interchanged() -> None:
             apply(module.functions["f"], context)
         found += any(decision.code == "interchanged" for decision in context.decisions)
     assert found > 15
+
+
+def test_what_is_hoisted_stays_where_the_loop_does() -> None:
+    """The bounds of the inner loop depend on the column: nothing is interchanged, and nothing gets lost."""
+    module = parse_module("""
+qir 1
+entry @f
+
+func @f(%A: array<f64, 1, C>, %n: i64, %k: i64) -> () from "a.py" "f" 1 {
+  %0 = const 0 : i64
+  %1 = const 1 : i64
+  for %0, %n, %1 {label=1} (%j: i64) {
+    %base = mul %k, %n : i64
+    %at = add %base, %j : i64
+    %z = const 0.0 : f64
+    %s = for %0, %at, %1, %z {label=2} : f64 (%i: i64, %t: f64) {
+      %v = load %A, %i {checked=false, wrap=false} : f64
+      %u = add %t, %v : f64
+      continue %u {label=2}
+    }
+    store %s, %A, %j {checked=false, wrap=false}
+    continue {label=1}
+  }
+  return
+}
+""")
+    verify(module)
+    context = PassContext(module, PassOptions())
+    for function in module.functions.values():
+        interchange.run(function, context)
+    verify(module)

@@ -108,12 +108,13 @@ class _Interchanger:
         """The ops that stand for the loop; None if it must, or should, stay as it is."""
         inside = {parts.column, *(result for op in parts.before for result in op.results)}
         hoisted = self.hoist(parts, inside)
+        left = [*hoisted, parts.loop] if hoisted else None
         if any(bound in inside for bound in parts.sums.operands[:3]):
-            return None
+            return left
         accesses = [op for op in (*parts.before, *parts.term, *parts.behind) if op.name in ("load", "store")]
         inside |= {result for op in (*parts.term, *parts.behind) for result in op.results}
         if any(_array(op) in inside for op in accesses) or not self.pays(parts) or not independent(parts):
-            return [*hoisted, parts.loop] if hoisted else None
+            return left
         text = "the sums run along the rows: neighbours in memory are read together"
         self.context.note(PASS, DecisionKind.APPLIED, self.function, parts.loop, "interchanged", text)
         rows = _ROWS if len(parts.term) <= _SMALL_TERM and self.constants.get(parts.sums.operands[2]) == 1 else 1

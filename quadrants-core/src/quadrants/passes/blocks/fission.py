@@ -10,7 +10,7 @@ from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_function, is_removable, max_label
 from quadrants.passes.blocks import collectives
 from quadrants.passes.blocks.inline import inline
-from quadrants.passes.blocks.structure import BARRIERS, Plan, Refused, has_collective, is_collective, plan
+from quadrants.passes.blocks.structure import BARRIERS, Plan, Refused, has_collective, is_collective, plan, sources_of
 from quadrants.passes.blocks.threads import BYTES, Launch, State, ThreadLoop, host_type, read, write
 from quadrants.types import I32, I64, ArrayType, LiteralType, TupleType
 
@@ -23,6 +23,9 @@ _CHEAP = frozenset(
     ("add", "sub", "mul", "and", "or", "xor", "not", "cast", "cmp", "min", "max", "select", "shl", "shr")
 )
 _NEAR, _FAR = 8, 1 << 20
+_SHARED = frozenset(("shared.array", "shared.dynamic"))
+#: What arrays that differ between threads, or come out of where threads part, are made by again.
+_REMADE = _SHARED | {"view", "local.array"}
 _TEXT = "some threads of the block wait at the barrier, and others do not reach it"
 
 
@@ -174,6 +177,7 @@ class _Fission:
         self._survey_narrow(self.kernel.body.ops[self.plan.tail :], places, reads, makers)
         crossing = {v for v, place in reads if v in self.plan.divergent and places.get(v) not in (place, None)}
         crossing |= {v for v, place in places.items() if place < 0 and v in self.plan.divergent}
+        makers |= self._one_of(crossing)
         pending = list(crossing)
         depths: dict[Value, int] = {}
         while pending:  # what a value that is made again is made of is read there too
@@ -181,7 +185,7 @@ class _Fission:
             maker = makers.get(value)
             if maker is None or not (isinstance(value.type, ArrayType) or self._is_cheap(value, makers, depths)):
                 continue
-            if isinstance(value.type, ArrayType) and maker.name not in ("view", "local.array"):
+            if isinstance(value.type, ArrayType) and maker.name not in _REMADE:
                 raise Refused("an array that differs between threads cannot be kept across a barrier", maker.loc)
             self.state.makers[value] = maker
             for operand in maker.operands:
@@ -189,6 +193,27 @@ class _Fission:
                     crossing.add(operand)
                     pending.append(operand)
         self.state.crossing = {value for value in crossing if value not in self.state.makers}
+
+    def _one_of(self, values: set[Value]) -> dict[Value, Op]:
+        """The op behind arrays that come out of, or into, a wide op as the same one on every way: one of the block's."""
+        found: dict[Value, Op] = {}
+        sources, shared = (
+            sources_of(self.kernel),
+            {op.result: op for op in self.kernel.body.walk() if op.name in _SHARED},
+        )
+        for value in values:
+            if not isinstance(value.type, ArrayType) or value not in sources:
+                continue
+            seen, pending = {value}, [value]
+            while pending:
+                for source in sources.get(pending.pop(), ()):
+                    if source not in seen:
+                        seen.add(source)
+                        pending.append(source)
+            roots = {source for source in seen if source not in sources}
+            if len(roots) == 1 and (root := roots.pop()) in shared:
+                found[value] = shared[root]
+        return found
 
     def _is_cheap(self, value: Value, makers: dict[Value, Op], depths: dict[Value, int]) -> bool:
         """Whether a value is better computed again than kept: a few simple steps from the index of the thread."""
@@ -274,7 +299,8 @@ class _Fission:
 
     def _loop_over(self, ops: list[Op], moves: Iterable[tuple[Value, Value]] = (), waits: int | None = None) -> None:
         """A loop over the threads: the ops, then `moves` of values to where they are kept, then wait at a place."""
-        moves = list(moves)
+        again = self.state.makers
+        moves = [(value, kept) for value, kept in moves if not (kept in again and isinstance(kept.type, ArrayType))]
         if not moves and waits is None and not any(map(self._matters, ops)):
             return
         b = self.state.b

@@ -269,3 +269,32 @@ def _spread_jump(plan: Plan, op: Op, around: tuple[Op, ...]) -> None:
 def _leave_loops(plan: Plan, around: tuple[Op, ...]) -> None:
     """Threads leave one by one what is around: an endless loop there has to see when all have left."""
     plan.masked.update(op for op in around if op.name == "loop")
+
+
+def sources_of(function: Function) -> dict[Value, list[Value]]:
+    """What flows into the results, and into the arguments of the regions, of each op of control flow."""
+    found: dict[Value, list[Value]] = {}
+
+    def flow(into: list[Value], values: list[Value]) -> None:
+        for target, value in zip(into, values):
+            found.setdefault(target, []).append(value)
+
+    def visit(region: Region, parent: Op | None, targets: dict[object, Op]) -> None:
+        for op in region.ops:
+            if op.name in ("loop", "for"):
+                skip = int(op.name == "for")
+                flow(op.regions[0].args[skip:], op.operands[3 * skip :])
+                if skip:
+                    flow(op.results, op.regions[0].args[1:])
+            elif op.name == "yield" and parent is not None:
+                flow(parent.results, op.operands)
+            elif op.name in JUMPS:
+                target = targets[op.attrs["label"]]
+                skip = int(target.name == "for")
+                flow(target.regions[0].args[skip:] if op.name == "continue" else target.results, op.operands)
+            within = {**targets, op.attrs["label"]: op} if op.name in LABELLED else targets
+            for inner in op.regions:
+                visit(inner, op, within)
+
+    visit(function.body, None, {})
+    return found
