@@ -1,4 +1,4 @@
-"""Compiles the declarations of Vulkan for cffi, so that a process need not parse them: 5 ms instead of 60.
+"""Compiles the declarations of Vulkan for cffi, so that a process need not parse them.
 
 Takes `quadrants_vulkan.driver.declarations`; writes `quadrants_vulkan/driver/compiled.py`. `--check` says whether that is current.
 """
