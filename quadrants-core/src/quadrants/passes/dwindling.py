@@ -21,13 +21,13 @@ def dwindles(loop: Op, constants: Mapping[Value, int]) -> bool:
     if len(continues) != 1:
         return False
     for position, value in enumerate(region.args):
-        guard = _guard(region, value, constants)
+        guard = guard_of(region, value, constants)
         if guard is not None and _shrinks(region, end, position, guard, constants):
             return True
     return False
 
 
-def _guard(region: Region, value: Value, constants: Mapping[Value, int]) -> Op | None:
+def guard_of(region: Region, value: Value, constants: Mapping[Value, int]) -> Op | None:
     """The `if` that leaves the loop where the value is zero."""
     for op in region.ops:
         if op.name == "if" and (test := _definition(region, op.operands[0])) is not None and test.name == "cmp":
@@ -67,7 +67,7 @@ def _shrinks(region: Region, end: Op, position: int, guard: Op, constants: Mappi
     if made.name == "and" and value in made.operands:
         (other,) = (x for x in made.operands if x is not value) if made.operands[0] is not made.operands[1] else (None,)
         less = None if other is None else _definition(inside, other)
-        return less is not None and _is_one_less(less, value, constants)
+        return less is not None and is_one_less(less, value, constants)
     if made.name == "mod" and made.operands[1] is value and made.operands[0] in region.args:
         other_next = end.operands[region.args.index(made.operands[0])]
         return other_next is value or (
@@ -76,7 +76,7 @@ def _shrinks(region: Region, end: Op, position: int, guard: Op, constants: Mappi
     return False
 
 
-def _is_one_less(op: Op, value: Value, constants: Mapping[Value, int]) -> bool:
+def is_one_less(op: Op, value: Value, constants: Mapping[Value, int]) -> bool:
     """Whether an op is `value - 1`."""
     if op.operands[0] is not value or not isinstance(value.type, Scalar):
         return False
