@@ -10,7 +10,7 @@ import functools
 import operator
 import types
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class KernelCode:
 
     Args:
         arg_types: those types.
-        machine: the types of the kernel's parameters.
+        machine: the types of the kernel's parameters, read-only where it does not write.
         entry: the name of the kernel in its artifact.
         title: the name of the function.
         refs: the globals and cells that are part of the code.
@@ -168,6 +168,7 @@ def _compile(request: kernelstore.Request, backend: Backend, device: Device) -> 
     from quadrants.infer.emitter import Options as InferOptions
     from quadrants.passes import pipeline
     from quadrants.passes.context import PassOptions
+    from quadrants.passes.written import written_params
 
     options, function = request.options, request.function
     capabilities = backend.capabilities(request.target)
@@ -187,7 +188,8 @@ def _compile(request: kernelstore.Request, backend: Backend, device: Device) -> 
     refs = (*(ref_of(d, False) for d in typed.dependencies), *absent_globals(function, typed.dependencies))
     hidden = tuple(place_of_hidden(value, typed.dependencies) for value in typed.hidden)
     kernel = typed.module.functions[typed.module.entry]
-    machine = tuple(param.type for param in kernel.params)
+    written = written_params(typed.module, kernel)
+    machine = tuple(_as_used(param.type, index in written) for index, param in enumerate(kernel.params))
     code = _code(request, backend, device, kernel.name, machine, hidden, refs)
     code.module = typed.module
     if options.debug or kerneldebug.needs_interpreter(typed.module, capabilities):
@@ -199,6 +201,11 @@ def _compile(request: kernelstore.Request, backend: Backend, device: Device) -> 
     code.text = dict(artifact.text)
     kernelstore.save(request, kernel.name, machine, hidden, artifact, refs)
     return code
+
+
+def _as_used(type: Type, written: bool) -> Type:
+    """The type of a parameter; an array that the kernel does not write is read-only to the launch."""
+    return replace(type, readonly=True) if isinstance(type, ArrayType) and not written else type
 
 
 def _check_interface(function: types.FunctionType, typed: InferResult, capabilities: Capabilities) -> None:
