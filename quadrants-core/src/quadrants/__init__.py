@@ -28,6 +28,22 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(("cache_info", "clear_cache"), "quadrants.api.caching"),
     "backends": "quadrants.backend",
     "func": "quadrants.api.functions",
+    **dict.fromkeys(("kernel", "data_oriented"), "quadrants.api.portable.kernels"),
+    **dict.fromkeys(("init", "reset", "sync"), "quadrants.api.portable.runtime"),
+    **dict.fromkeys(("Vector", "Matrix"), "quadrants.api.portable.values"),
+    **dict.fromkeys(
+        ("field", "ndarray", "tensor", "Backend", "Layout", "Field", "Ndarray"), "quadrants.api.portable.tensors"
+    ),
+    **dict.fromkeys(("template", "Template"), "quadrants.types.annotations"),
+    **dict.fromkeys(
+        (
+            "static static_assert static_print ndrange grouped loop_config select cast bit_cast bit_shr random randn zero"
+            " one outer atomic_add atomic_sub atomic_mul atomic_min atomic_max atomic_and atomic_or atomic_xor"
+            " atomic_exchange atomic_cas sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt rsqrt floor ceil"
+            " round abs pow raw_div raw_mod min max"
+        ).split(),
+        "quadrants.api.portable.names",
+    ),
     **dict.fromkeys(("get_num_threads", "set_num_threads"), "quadrants.host.threads"),
     **dict.fromkeys(("Signature", "TypeName"), "quadrants.types.names"),
     **dict.fromkeys(
@@ -57,6 +73,8 @@ _HOMES: dict[str, str] = {
 _ROOMS = frozenset(
     "api backend bytecode cache diagnostics host infer ir library lower passes simt types config options".split()
 )
+#: Names that are other names: annotations of arrays, and modules.
+_ALIASES = {"Tensor": ("quadrants.types.annotations", "ndarray"), "math": ("quadrants.math", "")}
 _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 
 __all__ = [
@@ -80,6 +98,10 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
         value = getattr(importlib.import_module(home), name)
+    elif name in _ALIASES:
+        module, attribute = _ALIASES[name]
+        value = importlib.import_module(module)
+        value = getattr(value, attribute) if attribute else value
     elif name in _BACKENDS:
         return importlib.import_module("quadrants.backend").get_backend(name).namespace
     else:
@@ -113,7 +135,7 @@ def _no_attribute(name: str) -> str:
 
 def __dir__() -> list[str]:
     types = importlib.import_module("quadrants.types.names").PUBLIC
-    return sorted({*globals(), *_HOMES, *_BACKENDS, *types})
+    return sorted({*globals(), *_HOMES, *_ALIASES, *_BACKENDS, *types})
 
 
 _config.warn_unknown()

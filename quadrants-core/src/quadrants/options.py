@@ -45,6 +45,7 @@ class Options:
         parallel_work: nanoseconds of work that a loop must have for that.
         debug: exact state at errors, and overflow of integers raises.
         inline: "auto", "always" or "never".
+        portable: whether this is the portable language: loops are parallel by declaration, vectors are values.
         simd: whether loops compute several elements at once.
         cache: whether the code is kept on disk. Not part of what the code means, so not of its key.
         numerics: what arithmetic means.
@@ -57,6 +58,7 @@ class Options:
     parallel_work: int = 20_000
     debug: bool = False
     inline: str = "auto"
+    portable: bool = False
     simd: bool = True
     cache: bool = True
     numerics: Numerics = Numerics()

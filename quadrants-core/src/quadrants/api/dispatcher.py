@@ -57,6 +57,12 @@ _NUMBERS = (bool, int, float, complex)
 Types = tuple[Type, ...]
 
 
+def _item_at(value: Any, index: int) -> Any:
+    """An item of a tuple, of a tensor among them what compiled code takes."""
+    found = operator.getitem(value, index)
+    return getattr(found, "__quadrants_argument__", found)
+
+
 @frozen
 class HiddenValue:
     """A global or closure array, or number that changes, that code takes as an argument: its place, and the type it is for."""
@@ -68,7 +74,8 @@ class HiddenValue:
     @property
     def object(self) -> Any:
         """The array, found through the tuples that it is in."""
-        return functools.reduce(operator.getitem, self.path, cast(Any, self.ref.value))
+        value = cast(Any, self.ref.value)
+        return functools.reduce(_item_at, self.path, getattr(value, "__quadrants_argument__", value))
 
     def fits(self) -> bool:
         """Whether it still has that type."""

@@ -33,6 +33,7 @@ from quadrants.lower.module import lower_module
 from quadrants.options import Options
 from quadrants.passes import pipeline
 from quadrants.passes.context import PassOptions
+from quadrants.types.scalar import SCALARS
 
 if TYPE_CHECKING:
     from quadrants.api.compile import Request
@@ -147,7 +148,17 @@ def _pass_options(options: Options, vector_bits: int) -> PassOptions:
 
 
 def _infer_options(options: Options) -> InferOptions:
-    return InferOptions(options.fp, options.boundscheck, options.debug, options.numerics.division)
+    numerics = options.numerics
+    return InferOptions(
+        options.fp,
+        options.boundscheck,
+        options.debug,
+        numerics.division,
+        kernel=options.portable,
+        portable=options.portable,
+        default_ip=SCALARS[numerics.weak_int],
+        default_fp=SCALARS[numerics.weak_float],
+    )
 
 
 def _dynamic(refs: Iterable[Ref]) -> frozenset[tuple[int, str]]:
@@ -197,6 +208,7 @@ def place_of_hidden(hidden: np.ndarray | Dependency, dependencies: Sequence[Depe
 
 
 def _path(value: object, array: np.ndarray) -> tuple[int, ...] | None:
+    value = getattr(value, "__quadrants_argument__", value)
     if value is array:
         return ()
     for index, item in enumerate(value if isinstance(value, tuple) else ()):
@@ -212,7 +224,7 @@ def _source(at: HiddenAt, refs: Sequence[Ref]) -> Source:
     value = refs[index].value
     if refs[index].live:
         return Source.CELL if isinstance(refs[index], CellRef) else Source.GLOBAL
-    if path or sum(ref.value is value for ref in refs) > 1:
+    if path or hasattr(refs[index].value, "__quadrants_argument__") or sum(ref.value is value for ref in refs) > 1:
         return Source.OBJECT
     return Source.CELL if isinstance(refs[index], CellRef) else Source.GLOBAL
 

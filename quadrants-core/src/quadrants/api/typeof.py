@@ -68,7 +68,11 @@ def is_literal(value: object) -> bool:
     """Whether a value is one that compiled code knows by identity."""
     if isinstance(value, types.BuiltinFunctionType):  # also the type of "abc".upper, a new object each time
         return isinstance(value.__self__, (types.ModuleType, type(None)))
-    return isinstance(value, LITERAL_CLASSES) or hasattr(type(value), "__quadrants_dispatcher__")
+    return (
+        isinstance(value, LITERAL_CLASSES)
+        or hasattr(type(value), "__quadrants_dispatcher__")
+        or hasattr(type(value), "__quadrants_literal__")
+    )
 
 
 def is_namedtuple(cls: type) -> bool:

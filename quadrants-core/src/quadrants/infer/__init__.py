@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import types as pytypes
 from collections.abc import Sequence
+from dataclasses import replace
 
 from quadrants.infer.emitter import Options
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, InferResult
 from quadrants.infer.function import parameter_names, walk_function
 from quadrants.types import NONE, Type
+from quadrants.types.annotations import annotations_of
 from quadrants.types.promotion import rules_of_kernels
 
 __all__ = ["Dependency", "InferResult", "Options", "infer_module"]
@@ -44,9 +46,11 @@ def infer_module(
     ref = FunctionRef(
         function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal
     )
+    if options.portable:
+        ref = replace(ref, annotations=tuple(annotations_of(function).items()))
     assert len(arg_types) == len(parameter_names(function.__code__))
     with rules_of_kernels(options.kernel):
-        spec = engine.specialise(ref, tuple(arg_types), entry=True)
+        spec = engine.specialise(ref, tuple(arg_types), entry=True, top=options.portable)
     module = engine.finish(spec)
     return InferResult(
         module,

@@ -28,6 +28,8 @@ from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.objects import attribute_place
+from quadrants.types.vectors import TensorArg
+from quadrants.types.vectors import Value as HostValue
 
 
 def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
@@ -42,6 +44,10 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         return texts.attribute(w, value, name)
     if texts.is_text(value) and hasattr(str, name):
         return Method(value, name)
+    if isinstance(value, Tup) and value.named is not None and issubclass(value.named[1], (HostValue, TensorArg)):
+        found = w.portable_attribute(value, name)  # type: ignore[attr-defined]
+        if found is not None:
+            return found  # type: ignore[no-any-return]
     handler = _TABLES.get(type(value), {}).get(name)
     if handler is not None:
         return handler(w, value)

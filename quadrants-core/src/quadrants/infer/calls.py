@@ -20,6 +20,7 @@ from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import Promote, convert, generalise
 from quadrants.infer.names import SELF, Parameter
+from quadrants.infer.portable import dispatch, references, vectors
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -38,6 +39,7 @@ from quadrants.infer.values import (
 )
 from quadrants.ir import Value
 from quadrants.library import overloads, registry
+from quadrants.types.annotations import annotations_of
 from quadrants.types.promotion import weak_version
 
 if TYPE_CHECKING:
@@ -104,6 +106,10 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
     if given is not None:
         w.engine.depend(Dependency(vars(overloads), given[0], None, given[1]))
         return call_python(w, given[1], args, keywords)
+    if w.options.portable and not w.ref.internal:
+        found = dispatch.call(w, target, args, keywords)
+        if found is not None:
+            return found
     known = (_kernel_math(target) if w.options.kernel else None) or _known(target)
     if known is not None:
         return known(w, args, dict(keywords))
@@ -201,6 +207,8 @@ def _known(target: object) -> Builtin | None:
     except TypeError:
         return None
     target = getattr(target, "__quadrants_builtin__", target)
+    if isinstance(target, str) and target.startswith("portable:"):
+        return dispatch.names()[target.removeprefix("portable:")]
     return BUILTINS.get(target) or _numpy_function(target)
 
 
@@ -247,7 +255,7 @@ def python_function(target: object) -> pytypes.FunctionType | None:
     """The plain Python function behind a callable: itself, or a dispatcher's `py_func`."""
     if isinstance(target, pytypes.FunctionType):
         return target
-    wrapped = getattr(target, "py_func", None)
+    wrapped = None if isinstance(target, pytypes.MethodType) else getattr(target, "py_func", None)
     return wrapped if isinstance(wrapped, pytypes.FunctionType) else None
 
 
@@ -293,6 +301,8 @@ def _call_namedtuple(cls: type, args: Args, keywords: Keywords) -> Abstract:
 
 def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywords) -> Abstract:
     owner, name = method.owner, method.name
+    if vectors.is_value(owner):
+        return dispatch.method(w, owner, name, args, keywords)
     function = attributes.class_function(owner, name)
     if function is not None:
         return _call_object(w, function, (owner, *args), keywords)
@@ -400,6 +410,7 @@ def reference(w: InstructionWalk, function: pytypes.FunctionType) -> FunctionRef
         tuple((name, w.from_python(value)) for name, value in (function.__kwdefaults__ or {}).items()),
         (),
         internal,
+        tuple(annotations_of(function).items()) if w.options.portable and not internal else (),
     )
 
 
@@ -407,7 +418,9 @@ def call_python(w: InstructionWalk, function: pytypes.FunctionType, args: Args, 
     """Call a Python function: compiled for the types of the arguments, once."""
     ref = reference(w, function)
     values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
-    return call_ref(w, ref, values)
+    found = call_ref(w, ref, values)
+    changed = references.changed(ref, [value.type for value in values])
+    return references.written_back(w, found, changed, values) if changed else found
 
 
 def _argument(w: InstructionWalk, value: Abstract) -> Abstract:
@@ -447,7 +460,7 @@ def _call_closure(
         closure.kwdefaults,
         tuple(free),
         internal,
-        generator,
+        generator=generator,
     )
     values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
     return call_ref(w, ref, [*values, *(value for _, value in free)])
@@ -482,8 +495,9 @@ def _generalised(w: InstructionWalk, value: Abstract) -> Abstract:
 
 def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
     loc = w.b.loc
+    top = w.options.portable and w.spec.top and w.loop_depth == 0 and not ref.internal
     try:
-        spec = w.engine.specialise(ref, [value.type for value in values])
+        spec = w.engine.specialise(ref, [value.type for value in values], top=top)
     except CompileError as error:
         if not w.ref.internal and error.location is not None:
             error.add_caller(w.location())

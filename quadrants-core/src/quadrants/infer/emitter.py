@@ -17,7 +17,7 @@ from quadrants.infer.values import Abstract, Const, Maybe, Num, Opt
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Region
-from quadrants.types import I64, U64, LiteralType, Scalar, TupleType, Type
+from quadrants.types import F32, I32, I64, U64, LiteralType, Scalar, TupleType, Type
 from quadrants.types.promotion import integer_range, weak_of
 
 #: The start, stop and step of a loop.
@@ -34,6 +34,9 @@ class Options:
         debug: extra checks (integer overflow).
         division: of Python's numbers by zero: "python" raises, "ieee" gives inf or nan (integers: 0).
         kernel: whether numbers follow the rules of kernels: nothing raises for them, and integers do not widen floats.
+        portable: whether outermost loops are parallel by declaration, and vectors are values.
+        default_ip: what `int` means in the portable language.
+        default_fp: what `float` means there, and what variables hold that Python's floats are put into.
         device: the backend whose device the code is for; empty for code that the interpreter calls.
         lacks: names of the explicit language that the device has not, each with what to use instead.
     """
@@ -43,6 +46,9 @@ class Options:
     debug: bool = False
     division: str = "python"
     kernel: bool = False
+    portable: bool = False
+    default_ip: Scalar = I32
+    default_fp: Scalar = F32
     device: str = ""
     lacks: tuple[tuple[str, str], ...] = ()
 

@@ -59,6 +59,7 @@ class FunctionRef:
     kwdefaults: tuple[tuple[str, Abstract], ...] = ()
     free: tuple[tuple[str, Abstract], ...] = ()
     internal: bool = False
+    annotations: tuple[tuple[str, object], ...] = ()  # of the parameters and the result, in the portable language
     generator: str = ""  # of a generator expression: what takes its items ("list", "any", "all")
 
 
@@ -73,6 +74,7 @@ class Specialisation:
     recursive: bool = False
     pure: bool = False
     nothrow: bool = False
+    top: bool = False  # of the portable language: called outside of loops, so that its own loops are parallel
     hidden: dict[object, Value] = field(default_factory=dict)
 
 
@@ -123,7 +125,9 @@ class Engine:
         self._depth = 0
         self._count = 0
 
-    def specialise(self, ref: FunctionRef, types: Sequence[Type], entry: bool = False) -> Specialisation:
+    def specialise(
+        self, ref: FunctionRef, types: Sequence[Type], entry: bool = False, top: bool = False
+    ) -> Specialisation:
         """The function compiled for the parameter types (those of captured values last)."""
         key = (
             ref.code,
@@ -133,6 +137,7 @@ class Engine:
             tuple(types),
             entry,
             ref.generator,
+            top,
         )
         known = self.specialisations.get(key)
         if known is not None:
@@ -141,7 +146,7 @@ class Engine:
         if self._depth >= MAX_DEPTH:
             fail(Code.RECURSION_TYPE, f"calls are nested more than {MAX_DEPTH} deep with ever new types in {ref.name}")
         self._count += 1
-        spec = Specialisation(f"{_plain(ref.name)}.{self._count}")
+        spec = Specialisation(f"{_plain(ref.name)}.{self._count}", top=top)
         self.specialisations[key] = spec
         self._depth += 1
         try:

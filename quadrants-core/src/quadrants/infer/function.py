@@ -14,6 +14,7 @@ from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import YIELDED, InstructionWalk
 from quadrants.infer.merge import Promote, generalise, join_types
 from quadrants.infer.names import Parameter, located
+from quadrants.infer.portable import parameters
 from quadrants.infer.returning import check_returnable
 from quadrants.infer.unions import leaves_as, union_of
 from quadrants.infer.values import Abstract, ConflictType, List, ListDisplay, rebuild
@@ -26,6 +27,9 @@ MAX_PROMOTIONS = 64
 
 class FunctionWalk(InstructionWalk):
     """Walks one function for one signature."""
+
+    is_entry = False
+    param_types: tuple[Type, ...] = ()
 
     def run(self, types: Sequence[Type], entry: bool) -> tuple[Function, Type | None]:
         """Walk the function for the parameter types; the IR function and the type of its result (None: never returns)."""
@@ -47,7 +51,11 @@ class FunctionWalk(InstructionWalk):
             item = self.lists.get(YIELDED)
             collected = ListDisplay((), 0, YIELDED) if item is None else lists.make(self, item, (), YIELDED)
             self.live_env.locals[YIELDED] = collected
-        self.returns_apart = entry and self.engine.unions
+        if self.portable:
+            parameters.convert(self, names)
+        self.returns_apart = entry and self.engine.unions and not self.portable
+        self.is_entry = entry
+        self.param_types = tuple(types)
         self.walk(tree.body)
         result = self._finish(entry)
         result_types = () if result is None else result.leaves()
@@ -58,6 +66,10 @@ class FunctionWalk(InstructionWalk):
             if entry:
                 attrs["kernel"] = True
         return Function(self.spec.name, params, result_types, self.body, scope, attrs), result
+
+    def result_of(self, value: Abstract) -> Abstract:
+        found = super().result_of(value)
+        return parameters.result(self, found) if self.portable else found
 
     def _list_results(self) -> None:
         """Lists that are written out are lists of the interpreter's for the caller."""

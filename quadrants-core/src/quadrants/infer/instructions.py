@@ -15,6 +15,8 @@ from quadrants.infer import attributes, calls, elementwise, indexing, lists, ope
 from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
 from quadrants.infer.ends import Return
 from quadrants.infer.names import Cell, ScopeWalk, located
+from quadrants.infer.portable import dispatch
+from quadrants.infer.unsupported import refuse
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -45,6 +47,7 @@ class InstructionWalk(ScopeWalk):
     """The walk of one function with all its operations."""
 
     _insts: Sequence[object] = ()
+    _position = 0
 
     def condition(self, value: Abstract) -> Value | bool:
         with located(self):
@@ -52,6 +55,8 @@ class InstructionWalk(ScopeWalk):
 
     def loop_over(self, node: nodes.For, iterable: Abstract) -> None:
         with located(self):
+            if self.portable and dispatch.loop_over(self, node, self.unwrap(iterable)):
+                return
             sequences.loop_over(self, node, iterable)
 
     def raise_value(self, argc: int) -> None:
@@ -111,13 +116,13 @@ class InstructionWalk(ScopeWalk):
     def run_code(self, insts: Sequence[object]) -> None:
         self._insts = insts
         with located(self):
-            for inst in insts:
+            for position, inst in enumerate(insts):
                 assert isinstance(inst, Inst)
+                self._position = position
                 self.at(inst.loc)
                 handler = INSTRUCTIONS.get(inst.op)
                 if handler is None:
-                    _unsupported(inst, self.ref.code)
-                assert handler is not None
+                    refuse(inst)
                 try:
                     handler(self, inst.arg)
                 except NeverReturns:
@@ -178,6 +183,8 @@ class InstructionWalk(ScopeWalk):
     def _store_attr(self, name: str) -> None:
         owner = self.pop()
         value = self.pop()
+        if self.portable and dispatch.set_attr(self, owner, name, value):
+            return
         part = attributes.get_attr(self, owner, name) if name in ("real", "imag") and isinstance(owner, Arr) else None
         if isinstance(part, Arr):
             elementwise.assign_into(self, part, value)
@@ -194,6 +201,10 @@ class InstructionWalk(ScopeWalk):
     def get_item(self, base: Abstract, index: Abstract) -> Abstract:
         base = self.unwrap(base)
         index = self.unwrap(index)
+        if self.portable:
+            found = dispatch.get_item(self, base, index)
+            if found is not None:
+                return found
         if isinstance(base, Arr):
             return indexing.get_item(self, base, operators.without_lists(self, index))
         if isinstance(base, Tup):
@@ -226,6 +237,8 @@ class InstructionWalk(ScopeWalk):
 
     def _store_subscr(self, _: object) -> None:
         index, base, value = self.pop(), self.unwrap(self.pop()), self.pop()
+        if self.portable and dispatch.set_item(self, base, self.unwrap(index), value):
+            return
         if isinstance(base, Sequence_) and base.kind == "flat":
             self.call_library("sequences:set_flat", base.parts[0], index, value)
             return
@@ -250,6 +263,8 @@ class InstructionWalk(ScopeWalk):
 
     def _inplace(self, symbol: str) -> None:
         right = self.pop()
+        if self.portable and dispatch.augment(self, symbol, right):
+            return
         self.push(operators.inplace(self, symbol, self.pop(), right))
 
     def _compare(self, symbol: str) -> None:
@@ -449,6 +464,9 @@ class InstructionWalk(ScopeWalk):
         """Call any value."""
         return calls.call(self, callee, tuple(args), keywords)
 
+    def portable_attribute(self, value: Abstract, name: str) -> Abstract | None:
+        return dispatch.get_attr(self, value, name)
+
     def device_value(self, name: object) -> Abstract:
         from quadrants.infer import device  # its tables are loaded by the first kernel
 
@@ -501,32 +519,6 @@ class InstructionWalk(ScopeWalk):
             fail(Code.UNSUPPORTED_EXCEPT, "an except clause needs exception classes that are constants")
         names = tuple(class_name(cls) for cls in wanted if isinstance(cls, type))
         self.push(Num(weak_of(True), self.b.value("exc.match", exc.value, classes=names)))
-
-
-_UNSUPPORTED: dict[Opcode, tuple[Code, str]] = {
-    Opcode.BUILD_SET: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
-    Opcode.STORE_GLOBAL: (Code.UNSUPPORTED_GLOBAL_STORE, "a global cannot be assigned in compiled code"),
-    Opcode.LOAD_BUILD_CLASS: (Code.UNSUPPORTED_CLASS, "a class cannot be defined in compiled code"),
-    Opcode.LOAD_SPECIAL: (Code.UNSUPPORTED_WITH, "a with statement cannot be compiled"),
-    Opcode.MATCH_CLASS: (Code.UNSUPPORTED_MATCH, "a match statement with class patterns cannot be compiled"),
-    Opcode.MATCH_MAPPING: (Code.UNSUPPORTED_MATCH, "a match statement with mapping patterns cannot be compiled"),
-    Opcode.GET_YIELD_FROM_ITER: (Code.UNSUPPORTED_YIELD, "a generator cannot be compiled"),
-    Opcode.SET_ADD: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
-    Opcode.SET_UPDATE: (Code.UNSUPPORTED_SET, "sets cannot be used in compiled code"),
-    Opcode.MAP_ADD: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
-    Opcode.DICT_UPDATE: (Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code"),
-    Opcode.DELETE_ATTR: (Code.UNSUPPORTED_DELETE, "attributes cannot be deleted in compiled code"),
-    Opcode.DELETE_GLOBAL: (Code.UNSUPPORTED_DELETE, "a global cannot be deleted in compiled code"),
-    Opcode.CHECK_EG_MATCH: (Code.UNSUPPORTED_EXCEPT, "except* cannot be compiled"),
-    Opcode.GET_AWAITABLE: (Code.UNSUPPORTED_ASYNC, "await cannot be compiled"),
-}
-
-
-def _unsupported(inst: Inst, where: pytypes.CodeType) -> None:
-    code, text = _UNSUPPORTED.get(
-        inst.op, (Code.UNSUPPORTED_SYNTAX, f"the operation {inst.op.value} cannot be compiled")
-    )
-    fail(code, text)
 
 
 _W = InstructionWalk

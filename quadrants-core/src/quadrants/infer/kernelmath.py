@@ -102,3 +102,15 @@ def find(target: object) -> Builtin | None:
         return _FUNCTIONS.get(target)
     except TypeError:  # not hashable
         return None
+
+
+def call(w: Emitter, name: str, *args: Abstract) -> Abstract:
+    """The operation `math.name` of numbers, in the widest type of a float among them; where there is none, in the default one."""
+    values = tuple(map(w.unwrap, args))
+    if all(isinstance(value, Const) for value in values):
+        folded = _folded(f"math.{name}", values)
+        if folded is not None:
+            return folded
+    to = _type(values)
+    to = w.options.default_fp if to.weak else to
+    return Num(to, w.b.value(f"math.{name}", *(w.cast(value, to) for value in values)))

@@ -16,6 +16,7 @@ from quadrants.infer import texts
 from quadrants.infer.emitter import fail, suggestion
 from quadrants.infer.ends import Fact
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
+from quadrants.infer.portable.holding import held
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -96,6 +97,10 @@ class ScopeWalk(ControlWalk):
         self.ref = ref
         self.spec = spec
         self.free: dict[str, Abstract] = {}
+        #: Whether this is the portable language.
+        self.portable = engine.options.portable and not ref.internal
+        #: Numbers that were loaded from arrays, by their identity: the number, the array and the index.
+        self.loaded: dict[int, tuple[Abstract, Arr, tuple[Abstract, ...]]] = {}
         #: The type of the items of the lists that are made at run time, by where they are made.
         self.lists: dict[object, Type] = {}
 
@@ -109,6 +114,8 @@ class ScopeWalk(ControlWalk):
         """The abstract value of an object that the program holds in a global, a cell or an attribute."""
         if hasattr(type(value), "__quadrants_device__"):
             return self.device_value(value)
+        if hasattr(type(value), "__quadrants_tensor__"):
+            return self.from_python(value.__quadrants_argument__, name)  # type: ignore[attr-defined]
         if isinstance(value, np.generic):
             scalar = scalar_of(value.dtype)
             if scalar is None:
@@ -122,6 +129,8 @@ class ScopeWalk(ControlWalk):
             return self._hidden(value)
         if isinstance(value, slice):
             return SliceValue(*(self.from_python(bound) for bound in (value.start, value.stop, value.step)))
+        if isinstance(value, list) and self.options.portable:
+            return self.from_python(tuple(value), name)
         if isinstance(value, (list, dict, set)):
             fail(
                 Code.UNSUPPORTED_CONSTANT,
@@ -157,7 +166,7 @@ class ScopeWalk(ControlWalk):
         if found is None:
             return self.from_python(value, label)
         namespace, raw = found
-        if changes_unnoticed(owner, namespace, raw):
+        if changes_unnoticed(owner, namespace, raw) and not self.options.portable:
             fail(
                 Code.UNSUPPORTED_CONSTANT,
                 f"the attribute '{name}' of an object of the class {type(owner).__qualname__} may change unnoticed",
@@ -210,6 +219,8 @@ class ScopeWalk(ControlWalk):
             return
         if isinstance(value, Exc) and any(other is value for other in self.live_env.locals.values()):
             value = texts.kept(self, value)  # a second name: it may outlive the handler
+        if self.portable:
+            value = held(self, value)
         for leaf in value.leaves:
             leaf.hint = leaf.hint or name
         self.store_local(name, value)

@@ -8,6 +8,7 @@ from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, indexing, lists, scalars, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
+from quadrants.infer.portable import vectors
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -31,6 +32,8 @@ MAX_DISPLAY = 64
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol y`."""
     x, y = w.unwrap(x), w.unwrap(y)
+    if vectors.is_value(x) or vectors.is_value(y):
+        return vectors.binary(w, symbol, x, y)
     if isinstance(x, Tup) or isinstance(y, Tup):
         special_result = special.binary(w, symbol, x, y)
         if special_result is not None:
@@ -170,6 +173,8 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     if none is not None:
         return none
     x, y = w.unwrap(x), w.unwrap(y)
+    if vectors.is_value(x) or vectors.is_value(y):
+        return vectors.compare(w, symbol, x, y)
     if isinstance(x, Tup) or isinstance(y, Tup):
         special_result = special.compare(w, symbol, x, y)
         if special_result is not None:
@@ -374,6 +379,8 @@ def unary(w: Emitter, symbol: str, value: Abstract) -> Abstract:
     value = w.unwrap(value)
     if isinstance(value, Arr):
         return elementwise.unary(w, symbol, value)
+    if vectors.is_value(value):
+        return vectors.unary(w, symbol, value)
     found = special.unary(w, symbol, value)
     if found is not None:
         return found

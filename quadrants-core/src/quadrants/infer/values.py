@@ -94,10 +94,11 @@ class Arr(Abstract):
 
 @frozen(eq=False)
 class Tup(Abstract):
-    """A tuple, or a named tuple when `named` is its type."""
+    """A tuple, or a named tuple when `named` is its type. `origin` is set on vectors loaded from a tensor: the place."""
 
     items: tuple[Abstract, ...]
     named: tuple[tuple[str, ...], type] | None = None
+    origin: object = None
 
     @property
     def type(self) -> Type:

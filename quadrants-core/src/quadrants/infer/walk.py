@@ -53,6 +53,9 @@ class ControlWalk(Emitter):
         self.kept: dict[object, dict[str, Type | None]] = {}
         self._next_label = 0
         self.loop_depth = 0
+        #: How many loops around are parallel, and whether the next loop is not to be (see `portable`).
+        self.parallel_depth = 0
+        self.serialize_next = False
         #: Whether returned values may be of different types, so that they are not merged before.
         self.returns_apart = False
 

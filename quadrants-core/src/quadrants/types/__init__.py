@@ -5,6 +5,8 @@ Takes nothing from the rest of the package; everything above (`ir`, `infer`, `lo
 
 from __future__ import annotations
 
+import importlib
+
 from quadrants.types.compound import (
     ArrayType,
     CellsType,
@@ -99,3 +101,18 @@ __all__ = [
     "Type",
     "UnionType",
 ]
+
+#: What users find here: the types of the portable language. They are made by `quadrants.api`, which is loaded when they are used.
+_PORTABLE = {
+    "vector": ("quadrants.api.portable.values", "vector_type"),
+    "matrix": ("quadrants.api.portable.values", "matrix_type"),
+    "ndarray": ("quadrants.types.annotations", "ndarray"),
+    "NDArray": ("quadrants.types.annotations", "ndarray"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _PORTABLE:
+        module, attribute = _PORTABLE[name]
+        return getattr(importlib.import_module(module), attribute)
+    raise AttributeError(f"module 'quadrants.types' has no attribute {name!r}", name=name)

@@ -1,0 +1,1 @@
+"""The portable language in inference: vectors, tensors, loops that are parallel by declaration, and the names of `qd`."""
