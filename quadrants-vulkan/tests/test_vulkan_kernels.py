@@ -38,6 +38,7 @@ def test_prints_come_in_order_with_their_format(capsys: pytest.CaptureFixture[st
             print("thread", i, x[i], f"{i:03d}", sep="-", end=";\n")
 
     shout[1, 4](np.arange(4, dtype=np.float32) / 2)
+    ns.synchronize()
     assert sorted(capsys.readouterr().out.splitlines()) == [
         "thread-0-0.0-000;",
         "thread-1-0.5-001;",
@@ -52,8 +53,26 @@ def test_more_prints_than_there_is_room_for(capsys: pytest.CaptureFixture[str]) 
         x[0] = 1
 
     shout[12, 100](np.zeros(1, np.int32))
+    ns.synchronize()
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1025 and "176 lines more of" in lines[-1]
+
+
+def test_prints_and_errors_come_at_the_latest_when_the_process_ends(lavapipe: Bench) -> None:
+    program = """
+import numpy as np
+import quadrants as qd
+
+@qd.vulkan.kernel
+def shout(x):
+    print("heard", x[0])
+    assert x[0] > 7, "too small"
+
+shout[1, 1](np.array([5]))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "heard 5\n"
+    assert "AssertionError: too small" in done.stderr
 
 
 def test_an_exception_has_the_line_and_the_thread() -> None:

@@ -5,6 +5,9 @@ All streams of a device are one queue: work is done in the order in which it is 
 
 from __future__ import annotations
 
+import atexit
+import weakref
+
 from quadrants_vulkan.driver.instance import Instance, PhysicalDevice
 from quadrants_vulkan.driver.logical import LogicalDevice
 from quadrants_vulkan.driver.memory import Memory
@@ -14,6 +17,13 @@ from quadrants_vulkan.driver.recorder import Recorder
 _STAGE_BOTTOM = 0x2000
 _TIMESTAMP = 2
 _WAIT_64 = 1 | 2
+
+
+def _finish(device: weakref.ref[VulkanDevice]) -> None:
+    """At the end of the process: what kernels have still to print or to raise."""
+    found = device()
+    if found is not None and found.recorder.pending:
+        found.synchronize()
 
 
 class VulkanDevice:
@@ -29,6 +39,7 @@ class VulkanDevice:
         self.recorder = Recorder(self.logical, self.pool)
         self.memory = Memory(self.logical, self.pool, self.recorder, index)
         self.streams = 0
+        atexit.register(_finish, weakref.ref(self))
 
     def synchronize(self) -> None:
         """Wait for everything; raises the first error that a kernel reported."""
