@@ -22,7 +22,15 @@ from quadrants_metal.lower.prelude import PRELUDE
 SHIM = Path(__file__).with_name("shim")
 NEEDED = "clang is needed to check and run MSL (Debian: apt-get install clang-22)"
 _COMPILERS = ("clang++-22", "clang++-19", "clang++-16", "clang++-15", "clang++-14", "clang++")
-_WARNINGS = ("-Wall", "-Werror", "-Wdouble-promotion", "-Wfloat-conversion", "-Wno-unused", "-Wno-unknown-pragmas")
+_WARNINGS = (
+    "-Wall",
+    "-Werror",
+    "-Wdouble-promotion",
+    "-Wfloat-conversion",
+    "-Wno-unused",
+    "-Wno-unknown-pragmas",
+    "-Wno-tautological-compare",
+)
 _CODE = ("-std=c++14", "-O0", "-fno-omit-frame-pointer", "-fPIC", "-ffp-contract=off")
 #: The attributes of a kernel's parameters, and what the host gives for each.
 _GIVEN = {
@@ -36,6 +44,10 @@ _GIVEN = {
     "thread_index_in_simdgroup": "sim_thread()->lane",
     "threads_per_simdgroup": "sim_thread()->lanes",
 }
+
+
+#: How many kernels are one translation unit at most.
+_TOGETHER = 60
 
 
 class MslError(Exception):
@@ -99,12 +111,28 @@ def check(text: str) -> None:
     _clang(*_CODE, *_WARNINGS, f"-I{SHIM}", "-fsyntax-only", str(path))
 
 
-def build(texts: Sequence[str]) -> list[Any]:
-    """For each of the kernels a function (arguments, launch, bytes of shared memory, grid, block) -> 0, or 1: barriers diverge."""
+#: What was built together, by its text.
+_built: dict[str, Any] = {}
+
+
+def prepare(texts: Sequence[str]) -> None:
+    """Build kernels together, which takes less time than one by one."""
+    missing = [text for text in dict.fromkeys(texts) if text not in _built]
+    for start in range(0, len(missing), _TOGETHER):
+        part = missing[start : start + _TOGETHER]
+        _built.update(zip(part, _build(part)))
+
+
+def build(text: str) -> Any:
+    """A function (arguments, launch, bytes of shared memory, grid, block) -> 0, or 1: barriers diverge."""
+    prepare([text])
+    return _built[text]
+
+
+def _build(texts: Sequence[str]) -> list[Any]:
     text = host_text(texts)
     name = f"{_folder().name}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
-    if not Path(f"{name}.so").exists():
-        Path(f"{name}.cpp").write_text(text)
-        _clang(*_CODE, *_WARNINGS, f"-I{SHIM}", "-shared", f"{name}.cpp", _runtime(), "-lstdc++", "-o", f"{name}.so")
+    Path(f"{name}.cpp").write_text(text)
+    _clang(*_CODE, *_WARNINGS, f"-I{SHIM}", "-shared", f"{name}.cpp", _runtime(), "-lstdc++", "-o", f"{name}.so")
     library = ctypes.CDLL(f"{name}.so")
     return [getattr(library, f"launch_{position}") for position in range(len(texts))]

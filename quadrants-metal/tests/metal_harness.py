@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -43,6 +43,12 @@ class Bench:
         verify(prepared)
         target = self.backend.target_of(self.device)
         return module, self.backend.load(self.backend.compile(module, target), self.device)
+
+    def prepare(self, modules: Iterable[Module | str]) -> None:
+        """Build kernels together that are run later."""
+        target = self.backend.target_of(self.device)
+        parsed = [parse_module(module) if isinstance(module, str) else module for module in modules]
+        metal_compiler.prepare([self.backend.compile(module, target).code.decode() for module in parsed])
 
     def run(
         self, module: Module | str, args: Sequence[Any], grid: Box = ONE, block: Box = ONE, shared_bytes: int = 0

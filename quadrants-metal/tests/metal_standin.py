@@ -187,7 +187,7 @@ class Device:
 
     def newComputePipelineStateWithFunction_error_(self, function: str, error: None) -> Any:
         try:
-            (launch,) = metal_compiler.build([function])
+            launch = metal_compiler.build(function)
         except metal_compiler.MslError as problem:
             return None, Failure(str(problem))
         return Pipeline(launch), None
