@@ -1,8 +1,8 @@
 """`python -m quadrants doctor`: whether compiling works here, and if not, why.
 
-Takes a stream; writes versions, the machine, the settings, the cache, the backends with reason and fix, and the result of a
-self-test that compiles and runs a function. The exit status is 0 if the CPU backend works. Every section reports its own
-failure and the next one goes on: this runs where something is broken.
+Takes a stream; writes versions, the machine, the settings, the cache, the backends with reason and fix, and the results of
+self-tests: a function that is compiled and run, and a kernel on each backend. The exit status is 0 if the CPU backend works.
+Every section reports its own failure and the next one goes on: this runs where something is broken.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def doctor(out: TextIO) -> int:
         print(f"{title}:", file=out)
         _section(lines, out)
     print("self-test:", file=out)
-    return 0 if _section(_self_test, out) else 1
+    works = _section(_self_test, out)
+    print("kernels:", file=out)
+    return 0 if _section(_kernels, out) and works else 1
 
 
 def _section(lines: Callable[[], Iterator[str]], out: TextIO) -> bool:
@@ -142,3 +144,22 @@ def _self_test() -> Iterator[str]:
         yield "an error in compiled code arrived as the exception that Python raises"
     else:
         raise AssertionError("a division by zero in compiled code did not raise ZeroDivisionError")
+
+
+def _kernels() -> Iterator[str]:
+    """Run a kernel with shared memory and barriers on each backend that can be used here, and compare with NumPy."""
+    from quadrants.backend import backends, get_backend
+    from quadrants.backend.conformance.golden import GOLDEN
+    from quadrants.backend.conformance.running import run
+
+    for info in backends():
+        if not info.availability.ok:
+            continue
+        try:
+            run(GOLDEN["block_sum"], get_backend(info.name).namespace, "f32")
+        except Exception as problem:
+            if info.name == "cpu":
+                raise
+            yield f"{info.name}: failed: {type(problem).__name__}: {problem}"
+        else:
+            yield f"{info.name}: sums of blocks agree with NumPy"
