@@ -179,7 +179,7 @@ class _Maker:
             self.assign()
 
     def function(self) -> str:
-        self.emit("total = 0")
+        self.emit("total, best, where, most, low = 0, 2, -1, -1.0, 0.5")
         self.emit("z = 0.0")
         self.emit(f"for i in range({self.pick('n', 'n', 'n', '1, n', '0, n, 2', 'n - 1, -1, -1', 'n - 1, 0, -3')}):")
         self.indent += 1
@@ -190,10 +190,16 @@ class _Maker:
             self.emit("t = np.zeros(3)")
         for _ in range(self.random.randint(3, 7)):
             self.statement()
+        if self.chance(0.3):
+            self.emit(f"if c {self.pick('>', '>=', '<')} best:")
+            self.emit("    best, where = c, i")
+        if self.chance(0.2):
+            self.emit(f"if {self.pick('most < x', 'x > most', 'x <= most')}:")
+            self.emit("    most, low = x, y")
         self.emit("top[i] = x + y * 2.0")
         self.emit("ints[i] = c - d")
         self.indent -= 1
-        self.emit("return total")
+        self.emit("return total, best, where, most, low")
         return "\n".join((f"def f({', '.join(PARAMS)}):", *self.lines, ""))
 
 

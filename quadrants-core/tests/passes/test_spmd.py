@@ -215,6 +215,25 @@ PROGRAMS = {
     top[0] = last
     ints[0] = c
 """,
+    "the best of all turns, and where it is": """
+    best, where, most, at, least, low = 0, -1, -1e9, -1, a[0], 0.0
+    for i in range(n):
+        c, x = 0, a[i]
+        while c < k[i]:
+            c += 1
+            x = x * 0.5 + b[i]
+        if c > best:
+            best = c
+            where = i
+        if x >= most:
+            most, at = x, i
+        if least > x:
+            least = x
+            low = b[i]
+    ints[0], ints[1] = best, where
+    top[0], top[1] = most, float(at)
+    out[0], out[1] = least, low
+""",
     "elementary functions": """
     for i in range(n):
         x = abs(a[i]) + 0.5

@@ -8,7 +8,7 @@ value that no turn looks at is what the last turn left. Changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 
 from quadrants._frozen import frozen, record
@@ -16,7 +16,7 @@ from quadrants.ir import Function, Op, Region, Value
 from quadrants.passes.structure import Exits, definitions, exits_of
 from quadrants.types import Scalar
 
-SAME, LAST = "same", "last"
+SAME, LAST, SKIPPED = "same", "last", "skipped"
 #: The ops that fold, and what they are in words.
 WORDS = {
     "add": "the sum",
@@ -129,10 +129,14 @@ class Flow:
         return op.results
 
 
-def folds(loop: Op, flow: Flow, *, strict: bool) -> list[Fold] | Carried:
-    """The folds of a loop that nothing breaks out of. `strict`: floats keep the order of their operations."""
+def folds(loop: Op, flow: Flow, *, strict: bool, skip: Collection[int] = ()) -> list[Fold] | Carried:
+    """The folds of a loop that nothing breaks out of. `strict`: floats keep the order of their operations. `skip`: the places of
+    values that are not looked at."""
     found = []
     for index, arg in enumerate(loop.regions[0].args[1:]):
+        if index in skip:
+            found.append(Fold(index, SKIPPED, arg))
+            continue
         ends = [(jump, index) for jump in flow.exits[loop].continues]
         if all(jump.operands[index] is arg for jump, _ in ends):
             found.append(Fold(index, SAME, arg))

@@ -19,12 +19,22 @@ def run(function: Function, context: PassContext) -> None:
     if context.options.vector_bits < FEWEST_BITS or function.attrs.get("level") == "device":
         return
     loops = (op for op in function.body.walk() if op.name == "for" and not op.attrs.get("cold"))
-    if any(map(is_reason, (inner for loop in loops for inner in loop.regions[0].walk()))):
+    if any(map(is_reason, loops)):
         from quadrants.passes.spmd.select import Selector  # loaded for the first function with such a loop
 
         Selector(function, context).run()
 
 
-def is_reason(op: Op) -> bool:
-    """Whether an op is a reason to look at the loop around it: LLVM does not vectorise that by itself."""
+def compares_carried(loop: Op) -> bool:
+    """Whether a loop compares what it carries, as the search for a best value does."""
+    carried = set(loop.regions[0].args[1:])
+    return any(op.name == "cmp" and not carried.isdisjoint(op.operands) for op in loop.regions[0].ops)
+
+
+def is_reason(loop: Op) -> bool:
+    """Whether there is a reason to look at a loop: LLVM does not vectorise it by itself."""
+    return any(map(_stops_llvm, loop.regions[0].walk())) or compares_carried(loop)
+
+
+def _stops_llvm(op: Op) -> bool:
     return op.name in ("for", "loop", "block", "check", "call") or (op.name == "index" and bool(op.attr("checked")))

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Scope, Value
 from quadrants.passes.dependence import Conflict, Kind, Verdict, analyse
-from quadrants.passes.folds import LAST, SAME, Carried, Flow, Fold, folds
+from quadrants.passes.folds import LAST, SAME, SKIPPED, Carried, Flow, Fold, folds
 from quadrants.passes.refusals import Refusal
 from quadrants.passes.spmd.uniformity import Facts
 from quadrants.passes.structure import LABELLED, is_pure
@@ -68,6 +68,7 @@ class Question:
         scope: the Python function of the loop.
         strict: whether floats keep the order of their operations.
         exact: whether nothing may be stored by turns behind one that raises.
+        extremes: the places of carried values that `extremes` takes care of.
     """
 
     loop: Op
@@ -78,6 +79,7 @@ class Question:
     scope: Scope
     strict: bool
     exact: bool
+    extremes: frozenset[int] = frozenset()
 
 
 def check(asked: Question) -> Plan | Refusal:
@@ -92,7 +94,7 @@ def check(asked: Question) -> Plan | Refusal:
         if refusal is not None:
             return refusal
     alone = Function("loop", [], (), Region([], [loop]), asked.scope)
-    carried = folds(loop, Flow.of(alone), strict=asked.strict)
+    carried = folds(loop, Flow.of(alone), strict=asked.strict, skip=asked.extremes)
     if isinstance(carried, Carried):
         return Refusal.of_carried(loop, carried, asked.strict)
     if any(not isinstance(fold.arg.type, Scalar) or _is_complex_fold(fold) for fold in carried):
@@ -136,7 +138,7 @@ def _follows(value: Value, asked: Question) -> bool:
 
 
 def _is_complex_fold(fold: Fold) -> bool:
-    return fold.kind not in (SAME, LAST) and isinstance(fold.arg.type, Scalar) and fold.arg.type.is_complex
+    return fold.kind not in (SAME, LAST, SKIPPED) and isinstance(fold.arg.type, Scalar) and fold.arg.type.is_complex
 
 
 def _op(op: Op, facts: Facts, constants: Mapping[Value, int]) -> Refusal | None:

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
-from quadrants.ir.rewrite import replace_uses
+from quadrants.ir.rewrite import clone_op, replace_uses, uses
 from quadrants.passes.context import PassContext, location_of
 from quadrants.passes.refusals import Refusal
-from quadrants.passes.spmd import cost, is_reason, legality
+from quadrants.passes.spmd import cost, extremes, is_reason, legality
+from quadrants.passes.spmd.extremes import Extreme
 from quadrants.passes.spmd.inline import first_label, hot_code
 from quadrants.passes.spmd.legality import Plan
 from quadrants.passes.spmd.transform import Chunks
@@ -49,6 +50,14 @@ class _Candidate:
     facts: Facts
     lanes: int
     gain: float
+    extremes: list[Extreme]
+
+    @property
+    def skipped(self) -> frozenset[int]:
+        """The places of carried values that are best values, what belongs to them, or their turns."""
+        count = len(self.code.regions[0].args) - 1
+        turns = range(count - len(self.extremes), count)
+        return frozenset((*turns, *(place for extreme in self.extremes for place in extreme.places)))
 
 
 class Selector:
@@ -118,12 +127,18 @@ class Selector:
 
     def find(self, loop: Op) -> _Candidate | None:
         step = self.constants.get(loop.operands[2], 0)
-        if not 1 <= abs(step) <= _LARGEST_STEP or not any(map(is_reason, loop.regions[0].walk())):
+        if not 1 <= abs(step) <= _LARGEST_STEP or not is_reason(loop):
             return None
         turns = constant_turns(loop, self.constants)
         if (turns is not None and turns < SHORT) or size_of(loop.regions[0]) > _MOST_OPS:
             return None
         code = hot_code(loop, self.function, self.context.module, self.label, self.makers)
+        best = extremes.find(code, uses(code.regions[0])) if step > 0 else []
+        if best:
+            code = clone_op(code, {}) if code is loop else code
+            best = extremes.find(code, uses(code.regions[0]))
+            for extreme in best:
+                extremes.add_turn(code, extreme)
         constants = self.constants
         if code is not loop:
             self.label = max(self.label, first_label_in(code))
@@ -134,7 +149,7 @@ class Selector:
         gain = cost.gain(code, facts, lanes, constants, self.functions[bits] | _INSTRUCTIONS)
         if gain < _LEAST_GAIN:
             return None
-        return _Candidate(loop, code, facts, lanes * registers(code, facts, constants, _INSTRUCTIONS), gain)
+        return _Candidate(loop, code, facts, lanes * registers(code, facts, constants, _INSTRUCTIONS), gain, best)
 
     def decide(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
         asked = legality.Question(
@@ -146,6 +161,7 @@ class Selector:
             self.function.scope,
             self.strict,
             exact=self.strict or inside_try,
+            extremes=found.skipped,
         )
         return legality.check(asked)
 
@@ -161,7 +177,7 @@ class Selector:
 
     def transform(self, found: _Candidate, plan: Plan) -> list[Op]:
         constants, makers = self.constants_of(found), self.makers_of(found)
-        chunks = Chunks(found.loop, found.code, plan, found.lanes, constants, makers, self.label)
+        chunks = Chunks(found.loop, found.code, plan, found.lanes, constants, makers, self.label, found.extremes)
         new = chunks.emit()
         self.label = chunks.label
         self.replaced.update(chunks.replaced)

@@ -7,16 +7,17 @@ there, turn by turn; where neither can be, it is gone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.passes.conditions import conditions
-from quadrants.passes.folds import LAST, SAME, Fold
+from quadrants.passes.folds import LAST, SAME, SKIPPED, Fold
 from quadrants.passes.guards import Guard
 from quadrants.passes.polynomials import Nest
 from quadrants.passes.spmd.control import Target
 from quadrants.passes.spmd.emit import Emitter
+from quadrants.passes.spmd.extremes import Extreme, before, fold
 from quadrants.passes.spmd.lanes import Lanes, Line
 from quadrants.passes.spmd.legality import Plan
 from quadrants.passes.structure import mark_cold
@@ -34,6 +35,7 @@ class Chunks:
         constants: values that are integer constants.
         makers: the definitions of values.
         label: the first label that is free.
+        extremes: the best values among what is carried; their turns are carried behind all others.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Chunks:
         constants: dict[Value, int],
         makers: Mapping[Value, Op],
         label: int,
+        extremes: Sequence[Extreme] = (),
     ) -> None:
         self.loop = loop
         self.code = code
@@ -52,6 +55,7 @@ class Chunks:
         self.count = count
         self.constants = constants
         self.makers = makers
+        self.extremes = extremes
         self.step = constants[loop.operands[2]]
         self.label = label
         self.b = Builder(Region())
@@ -98,7 +102,7 @@ class Chunks:
         """Emit the chunk loop; the first turn that is left, and what was carried up to there."""
         b = self.b
         carried = self.plan.carried
-        inits = self.loop.operands[3:]
+        inits = [*self.loop.operands[3:], *(before(b) for _ in self.extremes)]
         first = [self.begin(role, init) for role, init in zip(carried, inits)]
         body = region_with_args([I64, I64, *(value.type for value in first)])
         base = body.args[0]
@@ -107,24 +111,32 @@ class Chunks:
             self.chunk(base, stop, body.args[1:], label)
         chunks = b.op("for", start, stop, b.i64(self.count * self.step), stop, *first, regions=[body], label=label)
         resume, *finals = chunks.results
-        return resume, [self.end(role, init, final, start, resume) for role, init, final in zip(carried, inits, finals)]
+        results = [self.end(role, init, final, start, resume) for role, init, final in zip(carried, inits, finals)]
+        for number, extreme in enumerate(self.extremes, len(inits) - len(self.extremes)):
+            begun = [inits[place] for place in extreme.places]
+            lanes = [finals[place] for place in (*extreme.places, number)]
+            best = fold(b, extreme, begun, lanes, self.count, self.label)
+            for place, value in zip(extreme.places, best):
+                results[place] = value
+            self.label += 1
+        return resume, results[: len(self.loop.results)]
 
-    def begin(self, fold: Fold, init: Value) -> Value:
+    def begin(self, role: Fold, init: Value) -> Value:
         """What the lanes of a carried value begin with."""
         assert isinstance(init.type, Scalar)
-        zero = None if fold.kind in (SAME, LAST) else neutral(fold.kind, init.type)
+        zero = None if role.kind in (SAME, LAST, SKIPPED) else neutral(role.kind, init.type)
         return self.lanes.splat(init if zero is None else self.b.const(zero, init.type))
 
-    def end(self, fold: Fold, init: Value, final: Value, start: Value, resume: Value) -> Value:
+    def end(self, role: Fold, init: Value, final: Value, start: Value, resume: Value) -> Value:
         """The carried value behind the chunks."""
         b = self.b
-        if fold.kind == SAME:
+        if role.kind in (SAME, SKIPPED):
             return init
-        if fold.kind == LAST:
+        if role.kind == LAST:
             last = b.value("sub", self.turns(start, resume), b.i64(1))
             return b.value("lanes.extract", final, b.value("and", last, b.i64(self.count - 1)))
-        folded = b.value("lanes.reduce", final, kind=fold.kind)
-        return b.value(fold.kind, *((folded, init) if fold.kind in ("min", "max") else (init, folded)))
+        folded = b.value("lanes.reduce", final, kind=role.kind)
+        return b.value(role.kind, *((folded, init) if role.kind in ("min", "max") else (init, folded)))
 
     def turns(self, start: Value, end: Value) -> Value:
         """How many turns there are from one index up to another, which may be behind the last."""

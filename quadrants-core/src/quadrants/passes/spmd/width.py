@@ -50,6 +50,9 @@ def registers(loop: Op, facts: Facts, constants: Mapping[Value, int], instructio
         if clock.is_long(op) and not any(map(clock.is_long, op.regions[0].walk())):
             chain, issue = clock.turn(op)
             dearest = max(dearest, (issue, chain))
+    if dearest == (0.0, 0.0):  # no loop inside: the loop itself makes folds
+        chain, issue = clock.turn(loop)
+        dearest = issue, chain
     issue, chain = dearest
     return 2 if issue and chain >= _WAITING * issue else 1
 
