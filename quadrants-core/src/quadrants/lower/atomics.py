@@ -62,13 +62,15 @@ def _atomic(e: FunctionEmitter, op: Op) -> None:
     if name is None:
         e.set(op, _by_exchange(e, at, type.dtype, lambda old: _COMPUTED[what](e, type.dtype, old, value)))
         return
-    e.set(op, e.let(f"atomicrmw {name} ptr {at}, {text} {value} monotonic, align {type.dtype.itemsize}, {DATA}"))
+    order = f"{e.module.options.atomic_scope}monotonic"
+    e.set(op, e.let(f"atomicrmw {name} ptr {at}, {text} {value} {order}, align {type.dtype.itemsize}, {DATA}"))
 
 
 def _by_exchange(e: FunctionEmitter, at: Text, dtype: Scalar, new: Callable[[Text], Text]) -> Text:
     """Compute and try to exchange until nobody came between; the old value."""
     text, bits = memory_text(dtype), f"i{dtype.bits}"
-    seen = e.let(f"load atomic {bits}, ptr {at} monotonic, align {dtype.itemsize}")
+    scope = e.module.options.atomic_scope
+    seen = e.let(f"load atomic {bits}, ptr {at} {scope}monotonic, align {dtype.itemsize}")
     before, again, done = e.block, e.label("again"), e.label("exchanged")
     e.lines.append(f"  br label %{again}")
     e.begin(again)
@@ -77,7 +79,7 @@ def _by_exchange(e: FunctionEmitter, at: Text, dtype: Scalar, new: Callable[[Tex
     value = old if bits == text else e.let(f"bitcast {bits} {old} to {text}")
     result = new(value)
     wanted = result if bits == text else e.let(f"bitcast {text} {result} to {bits}")
-    pair = e.let(f"cmpxchg ptr {at}, {bits} {old}, {bits} {wanted} monotonic monotonic, align {dtype.itemsize}")
+    pair = e.let(f"cmpxchg ptr {at}, {bits} {old}, {bits} {wanted} {scope}monotonic monotonic, align {dtype.itemsize}")
     e.line(f"{found} = extractvalue {{ {bits}, i1 }} {pair}, 0")
     fine = e.let(f"extractvalue {{ {bits}, i1 }} {pair}, 1")
     e.lines.append(f"  br i1 {fine}, label %{done}, label %{again}")
@@ -91,8 +93,8 @@ def _cas(e: FunctionEmitter, op: Op) -> None:
     values = [e.one(value) for value in op.operands[:2]]
     if bits != text:
         values = [e.let(f"bitcast {text} {value} to {bits}") for value in values]
-    size = type.dtype.itemsize
-    pair = e.let(f"cmpxchg ptr {at}, {bits} {values[0]}, {bits} {values[1]} monotonic monotonic, align {size}")
+    order = f"{e.module.options.atomic_scope}monotonic monotonic, align {type.dtype.itemsize}"
+    pair = e.let(f"cmpxchg ptr {at}, {bits} {values[0]}, {bits} {values[1]} {order}")
     old = e.let(f"extractvalue {{ {bits}, i1 }} {pair}, 0")
     e.set(op, old if bits == text else e.let(f"bitcast {bits} {old} to {text}"))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from functools import cache
 
@@ -25,12 +26,20 @@ class LowerOptions:
         holds_gil: whether the function runs with the GIL held, so that `poll` may ask the interpreter.
         vector_bits: the size of the target's largest vector registers; 0: loops call elementary functions one element at a time.
         simd: whether LLVM may vectorise.
+        emitters: what writes the ops (op name -> emitter), where it is not the table of the CPU.
+        interpreter: whether there is an interpreter to ask: on a device nothing polls, and no error is Python's own.
+        atomic_scope: who takes part in atomic operations, as LLVM writes it with a space behind.
+        attributes: of every function, as LLVM writes them with a space before.
     """
 
     native_f16: bool = True
     holds_gil: bool = True
     vector_bits: int = 0
     simd: bool = True
+    emitters: Mapping[str, Callable[..., None]] | None = None
+    interpreter: bool = True
+    atomic_scope: str = ""
+    attributes: str = ""
 
 
 @cache

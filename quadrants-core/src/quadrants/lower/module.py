@@ -29,7 +29,10 @@ _INLINE = {"always": " alwaysinline", "never": " noinline"}
 
 def lower_module(module: Module, options: LowerOptions | None = None) -> Lowered:
     """Lower every function of the module."""
-    context = ModuleContext(module, options or LowerOptions(), analyse(module))
+    options = options or LowerOptions()
+    exceptions = analyse(module)
+    exceptions.python_errors &= options.interpreter
+    context = ModuleContext(module, options, exceptions)
     calls = _calls(module)
     texts = []
     for name, function in module.functions.items():
@@ -94,7 +97,8 @@ def _inline(module: Module, function: Function, calls: int | None = None) -> str
 
 def _attributes(context: ModuleContext, function: Function, calls: int | None = None) -> str:
     simd = "" if context.options.simd else " noimplicitfloat"  # LLVM's vectorisers leave such functions alone
-    return _INLINE.get(_inline(context.module, function, calls), "") + " nounwind" + simd
+    inline = _INLINE.get(_inline(context.module, function, calls), "")
+    return f"{inline} nounwind{simd}{context.options.attributes}"
 
 
 def _has_loop(region: Region) -> bool:
@@ -116,19 +120,23 @@ def _has_more(function: Function, ops: int) -> bool:
     return next(islice(function.body.walk(), ops, None), None) is not None
 
 
+def _emitter(context: ModuleContext, function: Function) -> FunctionEmitter:
+    return FunctionEmitter(context, function, context.options.emitters or table.EMITTERS)
+
+
 def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
     """The blocks of a function."""
     for param, parts in zip(function.params, names):
         e.parts[param] = parts
         e.aliasing.parameter(param)
-    if function.attrs.get("recursive"):
+    if function.attrs.get("recursive") and e.module.options.interpreter:
         guard_stack(e)
     e.region(function.body)
 
 
 def _function(context: ModuleContext, function: Function, name: str, calls: int) -> str:
     """A function in the form that is called by value, `calls` times in the module."""
-    e = FunctionEmitter(context, function, table.EMITTERS)
+    e = _emitter(context, function)
     raising = function.name in context.exceptions.raising
     results = all_components(function.result_types)
     e.return_values = lambda parts: return_by_value(e, parts, results, raising)
@@ -164,7 +172,7 @@ def _entry_header(context: ModuleContext, function: Function, names: list[Parts]
 
 def _entry(context: ModuleContext, function: Function) -> str:
     """The entry function, in the host's form."""
-    e = FunctionEmitter(context, function, table.EMITTERS)
+    e = _emitter(context, function)
     names = _names(function, context)
     results, outs = _outs(function)
     e.return_values = lambda parts: _store_results(e, results, outs, tuple(parts))
@@ -174,7 +182,7 @@ def _entry(context: ModuleContext, function: Function) -> str:
 
 def _entry_wrapper(context: ModuleContext, function: Function) -> str:
     """The host's form of an entry function that is also called inside the module: calls the other form."""
-    e = FunctionEmitter(context, function, table.EMITTERS)
+    e = _emitter(context, function)
     names = _names(function, context)
     results, outs = _outs(function)
     raising = function.name in context.exceptions.raising

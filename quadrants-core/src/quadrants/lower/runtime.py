@@ -87,6 +87,12 @@ def definitions() -> str:
     )
 
 
+def recording() -> str:
+    """Only what records exceptions, as part of a module: for devices, which count nothing."""
+    texts = (*(_raise(words) for words in RAISE_WIDTHS), _TRACEBACK)
+    return "".join(text.replace("\ndefine ", "\ndefine internal ") for text in texts)
+
+
 def _counting(suffix: str) -> tuple[str, ...]:
     """What counts references or blocks."""
     return (

@@ -158,7 +158,7 @@ def _do_reduce(op: Op, group: Group) -> list[tuple[Any, ...]]:
     return [(fold_halves(op, lanes, group.threads[0].geometry.subgroup),)] * len(lanes)
 
 
-def _identity(op: Op) -> Any:
+def identity(op: Op) -> Any:
     """What leaves every other value as it is."""
     type = operand_scalar(op)
     what = str(op.attrs["op"])
@@ -173,7 +173,7 @@ def _identity(op: Op) -> Any:
 def _do_scan(op: Op, group: Group) -> list[tuple[Any, ...]]:
     column = group.column()
     results: list[tuple[Any, ...]] = []
-    before = _identity(op)
+    before = identity(op)
     for position, value in enumerate(column):
         after = value if position == 0 else combine(op, before, value)
         results.append((after if op.attrs["inclusive"] else before,))
