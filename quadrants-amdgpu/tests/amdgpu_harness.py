@@ -1,7 +1,7 @@
 """What the tests of the AMDGPU backend share: HIP as a stand-in, whose launches the simulated device runs.
 
-The host code of the backend is the real one, down to the calls of HIP. Memory of the device is memory of this process; a code object
-is known by its bytes, and stands for the LLVM IR that it was made of.
+The host code of the backend is the real one, down to the calls of HIP. Memory of the device is memory of this process; a code
+object is known by its bytes, and stands for the LLVM IR that it was made of.
 """
 
 from __future__ import annotations

@@ -173,7 +173,9 @@ def host_text(text: str) -> str:
     text = _SCOPE.sub("", text).replace("define amdgpu_kernel ", "define ")
     text = re.sub(r"addrspacecast \(ptr addrspace\(3\) (@\S+) to ptr\)", r"\1", text)
     text = re.sub(r"addrspacecast ptr addrspace\(1\) (%\S+) to ptr", r"getelementptr i8, ptr \1, i64 0", text)
-    text = text.replace("external addrspace(3) global [0 x i8]", f"internal global [{_DYNAMIC_BYTES} x i8] zeroinitializer")
+    text = text.replace(
+        "external addrspace(3) global [0 x i8]", f"internal global [{_DYNAMIC_BYTES} x i8] zeroinitializer"
+    )
     text = text.replace(" addrspace(3) global ", " global ").replace(" addrspace(1)", "").replace(".p1.p0.", ".p0.p0.")
     lines, given, offset = [], [], 0
     for position, type in enumerate(types):

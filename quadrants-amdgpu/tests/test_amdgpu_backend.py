@@ -162,7 +162,9 @@ def test_an_exception_names_block_and_thread(simulated: SimulatedBackend) -> Non
 
     v = np.zeros(64, np.int32)
     v[37] = -1
-    with pytest.raises(ValueError, match=r"negative \(in block \(1, 0, 0\), thread \(5, 0, 0\) of .*checking\(\)\)") as caught:
+    with pytest.raises(
+        ValueError, match=r"negative \(in block \(1, 0, 0\), thread \(5, 0, 0\) of .*checking\(\)\)"
+    ) as caught:
         checking[2, 32](v)
     frames = [frame.name for frame in caught.traceback]
     assert frames[-2:] == ["checking", "check"]

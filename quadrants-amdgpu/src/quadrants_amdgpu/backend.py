@@ -22,6 +22,7 @@ from quadrants_amdgpu.device import AmdgpuDevice, AmdgpuEvent, AmdgpuStream, Mem
 from quadrants_amdgpu.driver import linking
 from quadrants_amdgpu.driver.library import LIBRARIES, Hip, HipError, library
 from quadrants_amdgpu.executable import AmdgpuExecutable
+from quadrants_amdgpu.target import Arch
 
 _INSTALL = "install ROCm (Debian and Ubuntu: amdgpu-install --usecase=rocm), or use another backend"
 _OBJECT, _CODE_OBJECT = "amdgcn-object", "hsaco"
@@ -78,7 +79,7 @@ class AmdgpuBackend:
         device, arch = usable[0]
         return Availability(True, f"{device.name}, {arch.name}")
 
-    def _usable(self) -> list[tuple[Device, targets.Arch]]:
+    def _usable(self) -> list[tuple[Device, Arch]]:
         found = self._found
         pairs = [] if isinstance(found, Availability) else found[1]
         return [(device, arch) for device, processor in pairs if (arch := targets.arch_of(processor)) is not None]
@@ -104,7 +105,7 @@ class AmdgpuBackend:
     def devices(self) -> Sequence[Device]:
         return [device for device, _ in self._usable()]
 
-    def _known(self, device: Device) -> tuple[Device, targets.Arch]:
+    def _known(self, device: Device) -> tuple[Device, Arch]:
         for known, arch in self._usable():
             if known.index == device.index:
                 return known, arch

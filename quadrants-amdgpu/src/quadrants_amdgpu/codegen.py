@@ -52,7 +52,9 @@ def adapted(text: str) -> str:
     All memory of kernels is of the device (`hipMalloc`), neither fine-grained nor another device's, and additions of floats may
     flush subnormal numbers, as some of the instructions do: without saying so, they would be loops.
     """
-    text = _ALLOCA.sub(r"  \1.frame = alloca \2, addrspace(5)\n  \1 = addrspacecast ptr addrspace(5) \1.frame to ptr", text)
+    text = _ALLOCA.sub(
+        r"  \1.frame = alloca \2, addrspace(5)\n  \1 = addrspacecast ptr addrspace(5) \1.frame to ptr", text
+    )
     notes = ", ".join(f"!amdgpu.{name} !{_NOTE}" for name in _MEMORY)
     text = _ATOMIC.sub(lambda found: f"{found[1]}, {notes}", text)
     return (

@@ -71,7 +71,7 @@ class AmdgpuExecutable:
                 report = device.report(self._report_bytes, context.REPORT_BYTES, handle)
                 device.expect(Report(report, self._report_bytes, self._look))
             for first, blocks in parts(shape):
-                words = arguments + launch_words(shape, first, report)
+                words = arguments + launch_words(shape.grid, shape.block, first, shape.shared_bytes, report)
                 device.hip.launch(self._function, blocks, shape.block, shape.shared_bytes, handle, words)
 
     def _check(self, shape: LaunchShape) -> None:

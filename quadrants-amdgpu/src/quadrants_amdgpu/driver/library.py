@@ -15,7 +15,13 @@ from quadrants_amdgpu.driver.declarations import HIP
 
 #: The file names of the library, by platform.
 LIBRARIES: dict[str, tuple[str, ...]] = {
-    "linux": ("libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"),
+    "linux": (
+        "libamdhip64.so.7",
+        "libamdhip64.so.6",
+        "libamdhip64.so.5",
+        "libamdhip64.so",
+        "/opt/rocm/lib/libamdhip64.so",
+    ),
     "win32": ("amdhip64_7.dll", "amdhip64_6.dll", "amdhip64.dll"),
 }
 _NO_MEMORY = 2

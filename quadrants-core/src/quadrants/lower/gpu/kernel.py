@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from quadrants._frozen import frozen
-from quadrants.backend.arguments import words_of
-from quadrants.backend.contract import LaunchShape
 from quadrants.ir import Function, Module
 from quadrants.lower import runtime
 from quadrants.lower.abi import CTX_NEXT_RECORD, CTX_TB_LEN, Lowered, Site, SiteKind, scalar_text, symbol
@@ -28,7 +26,9 @@ from quadrants.lower.gpu.reporting import reporting
 from quadrants.lower.gpu.table import emitters
 from quadrants.lower.gpu.threads import DYNAMIC
 from quadrants.lower.module import lower_module
-from quadrants.types import ArrayType, Scalar
+from quadrants.types import ArrayType, Scalar, Type
+
+Box = tuple[int, int, int]
 
 #: The symbol of every kernel.
 ENTRY = "qd_kernel"
@@ -80,9 +80,14 @@ class Facts:
         return sites, classes
 
 
-def launch_words(shape: LaunchShape, first: tuple[int, int, int], report: int) -> bytes:
-    """What follows the argument block."""
-    return _LAUNCH.pack(report, *shape.grid, *shape.block, *first, shape.shared_bytes)
+def launch_words(grid: Box, block: Box, first: Box, shared_bytes: int, report: int) -> bytes:
+    """What follows the argument block: the whole grid, a block, the first block of this launch."""
+    return _LAUNCH.pack(report, *grid, *block, *first, shared_bytes)
+
+
+def _words(type: Type) -> int:
+    """How many words of the argument block a parameter takes: an array its address, sizes and strides."""
+    return 1 + 2 * type.ndim if isinstance(type, ArrayType) else 1
 
 
 def lower(module: Module, primitives: Primitives) -> tuple[str, Facts]:
@@ -113,13 +118,16 @@ def _definitions(kernel: Function, lowered: Lowered, p: Primitives) -> list[str]
     if any(name not in _EMPTY for name in lowered.declarations) and not recording:
         recording = runtime.recording()
     empty = [name for name in _EMPTY if name in lowered.declarations]
-    return [recording, *(f"define internal void @{name}(ptr %owner) alwaysinline {{\n  ret void\n}}\n" for name in empty)]
+    return [
+        recording,
+        *(f"define internal void @{name}(ptr %owner) alwaysinline {{\n  ret void\n}}\n" for name in empty),
+    ]
 
 
 def _facts(module: Module, kernel: Function, lowered: Lowered) -> Facts:
     return Facts(
         kernel=kernel.scope.qualname,
-        words=sum(words_of(value.type) for value in kernel.params),
+        words=sum(_words(value.type) for value in kernel.params),
         raises=lowered.entry_raises,
         prints=any(site.kind is SiteKind.HOST for site in lowered.sites),
         dynamic=f"@{DYNAMIC} = " in lowered.text,

@@ -25,7 +25,10 @@ UNSUPPORTED: Mapping[str, Reason] = MappingProxyType(
         "map_into": ("it is expanded into loops by the pass expand_maps", _PASSES),
         "poll": ("it asks the interpreter on the host", _PASSES),
         "fork": ("parallel regions belong to code for a CPU", "a device has its threads for that"),
-        "str.eq": ("strings are objects of the interpreter", "compare before the launch, and give the kernel the answer"),
+        "str.eq": (
+            "strings are objects of the interpreter",
+            "compare before the launch, and give the kernel the answer",
+        ),
         "grid.barrier": ("not all blocks of a launch run at once", "end the kernel, and launch another"),
         **dict.fromkeys((name for name in table.EMITTERS if name.startswith("list.")), _LISTS),
         **dict.fromkeys((name for name in table.EMITTERS if name.startswith("lanes.")), _SIMD),
