@@ -119,6 +119,7 @@ class Code(Enum):
     DIVERGENT_BARRIER = 416
     DATA_RACE = 417
     UNINITIALISED_READ = 418
+    DEVICE_FAULT = 419
 
     # QD5xx: cache and environment
     CACHE_DAMAGED = 501

@@ -182,4 +182,12 @@ k[1, 4](np.zeros(4))
 """,
         "Write every element before it is read; where another thread writes it, put a barrier between.",
     ),
+    Entry(
+        Code.DEVICE_FAULT,
+        "a kernel that the device stopped",
+        "The driver says that a kernel did what the device does not allow, such as an access outside of its memory. Nothing more "
+        "runs on the device in this process.",
+        "# a kernel on a GPU that writes far outside of an array",
+        "Run the kernel with debug=True: every access is checked then, and the error names the line and the thread.",
+    ),
 )

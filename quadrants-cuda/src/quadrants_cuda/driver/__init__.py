@@ -1,0 +1,3 @@
+"""The CUDA driver: its library, contexts, memory, streams."""
+
+from __future__ import annotations
