@@ -537,3 +537,20 @@ def test_complex_arrays() -> None:
 
     with pytest.raises(qd.CompileError, match="cannot take factor of the type c128"):
         scale[1, 1](z, 1j)
+
+
+def test_waiting_for_another_block() -> None:
+    @cpu.kernel
+    def waits(flag, out):
+        if cpu.blockIdx.x == 0:
+            out[0] = 5
+            cpu.threadfence()
+            cpu.atomic.exch(flag, 0, 1)
+        else:
+            while cpu.ldcv(flag, 0) == 0:
+                pass
+            out[cpu.blockIdx.x] = out[0] + 1
+
+    flag, out = np.zeros(1, np.int32), np.zeros(64, np.int32)
+    waits[64, 1](flag, out)
+    assert out.tolist() == [5] + [6] * 63

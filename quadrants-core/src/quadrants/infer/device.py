@@ -211,6 +211,16 @@ def _load(w: Emitter, args: Args) -> Abstract:
     return Num(array.array.dtype, w.b.value("load", array.value, *places, checked=False, wrap=False))
 
 
+def _load_anew(w: Emitter, args: Args) -> Abstract:
+    """A load that reads memory each time: an addition of nothing, where the array may be written and the device can."""
+    array, places = _places(w, args[0], args[1], "ldcv")
+    dtype = array.array.dtype
+    if array.array.readonly or not (dtype.is_integer or dtype.is_float) or dtype.bits < 32:
+        return _load(w, args)
+    nothing = w.b.const(-0.0 if dtype.is_float else 0, dtype)
+    return Num(dtype, w.b.value("atomic", nothing, array.value, *places, op="add", checked=False, wrap=False))
+
+
 def _store(w: Emitter, args: Args) -> Abstract:
     array, places = _places(w, args[0], args[1], "a store")
     indexing.refuse_readonly(array)
@@ -470,7 +480,8 @@ _FUNCTIONS: Mapping[str, tuple[str, Emit]] = MappingProxyType(
         "brev": ("x", _reverse),
         "fma": ("a b c", _fma),
         "selp": ("a b c", _select),
-        **{f"ld{hint}": ("array index", _load) for hint in ("ca", "cg", "cs", "cv")},
+        **{f"ld{hint}": ("array index", _load) for hint in ("ca", "cg", "cs")},
+        "ldcv": ("array index", _load_anew),
         **{f"st{hint}": ("array index value", _store) for hint in ("cg", "cs", "wt")},
     }
 )

@@ -113,7 +113,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "brev": "The bits in reverse order.",
         "fma": "a * b + c, rounded once.",
         "selp": "b if a else c, both evaluated.",
-        **{f"ld{hint}": f"Read {_LOAD}, with a hint to the cache." for hint in ("ca", "cg", "cs", "cv")},
+        **{f"ld{hint}": f"Read {_LOAD}, with a hint to the cache." for hint in ("ca", "cg", "cs")},
+        "ldcv": f"Read {_LOAD}, from memory each time: another thread may change it.",
         **{f"st{hint}": f"{_STORE.capitalize()}, with a hint to the cache." for hint in ("cg", "cs", "wt")},
     }
 )
