@@ -128,6 +128,7 @@ def mixed(x, counts):
         counts[x[i] // 2] *= 2
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("function", [uses_the_count, two_at_once, other_element, mixed])
 def test_what_is_no_fold(function: Any) -> None:
     x = np.random.default_rng(4).integers(0, 9, 1000)
