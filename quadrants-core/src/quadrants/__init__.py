@@ -30,6 +30,7 @@ _HOMES: dict[str, str] = {
     "func": "quadrants.api.functions",
     **dict.fromkeys(("kernel", "data_oriented"), "quadrants.api.portable.kernels"),
     **dict.fromkeys(("init", "reset", "sync"), "quadrants.api.portable.runtime"),
+    "dataclass": "quadrants.api.portable.structs",
     **dict.fromkeys(("Vector", "Matrix"), "quadrants.api.portable.values"),
     **dict.fromkeys(
         ("field", "ndarray", "tensor", "Backend", "Layout", "Field", "Ndarray"), "quadrants.api.portable.tensors"

@@ -290,3 +290,114 @@ def test_data_oriented_classes() -> None:
     other.fill(1.0)
     assert wave.x.to_numpy().tolist() == [0.0, 0.5, 1.0, 1.5]
     assert other.v.to_numpy().tolist() == [[0.0, 0.0], [2.0, 1.0], [4.0, 2.0]]
+
+
+def test_loops_that_end_early_run_in_order() -> None:
+    @qd.kernel
+    def until(x):
+        for i in range(x.shape[0]):
+            if i == 3:
+                break
+            x[i] = 1
+
+    @qd.kernel
+    def find(x, v: int) -> int:
+        for i in range(x.shape[0]):
+            if x[i] == v:
+                return i
+        return -1
+
+    x = np.zeros(6, np.float32)
+    until(x)
+    assert x.tolist() == [1, 1, 1, 0, 0, 0]
+    assert find(np.arange(10, dtype=np.int32), 7) == 7 and find(np.arange(10, dtype=np.int32), 70) == -1
+
+
+def test_a_carried_dependence_is_an_error() -> None:
+    @qd.kernel
+    def prefix(x):
+        for i in range(1, x.shape[0]):
+            x[i] = x[i] + x[i - 1]
+
+    with pytest.raises(qd.CompileError, match="the outermost loop at .* cannot be parallel") as caught:
+        prefix(np.zeros(5))
+    assert "loop_config(serialize=True)" in str(caught.value)
+
+
+def test_functions_in_lists_variable_arguments_and_shifts() -> None:
+    @qd.func
+    def up(a):
+        return a + 1
+
+    @qd.func
+    def twice(a):
+        return a * 2
+
+    @qd.func
+    def summed(*args):
+        s = 0.0
+        for a in qd.static(args):
+            s += a
+        return s
+
+    chain = [up, twice]
+
+    @qd.kernel
+    def run(x):
+        for i in range(x.shape[0]):
+            for k in qd.static(range(2)):
+                x[i] = chain[k](x[i])
+            x[i] = summed(x[i], 1.0, 2.5)
+
+    @qd.kernel
+    def scrambled(x):
+        for i in range(x.shape[0]):
+            a = qd.u32(i) * qd.u32(747796405) + qd.u32(2891336453)
+            w = ((a >> ((a >> 28) + 4)) ^ a) * qd.u32(277803737)
+            x[i] = (w >> 22) ^ w
+
+    def expected(i: int) -> int:
+        a = (i * 747796405 + 2891336453) % 2**32
+        w = (((a >> ((a >> 28) + 4)) ^ a) * 277803737) % 2**32
+        return (w >> 22) ^ w
+
+    x, y = np.ones(3, np.float32), np.zeros(9, np.uint32)
+    run(x)
+    scrambled(y)
+    assert x.tolist() == [7.5] * 3 and y.tolist() == [expected(i) for i in range(9)]
+
+
+def test_conditions() -> None:
+    @qd.kernel
+    def run(x):
+        for i in range(x.shape[0]):
+            if 0 < x[i] < 5 and not (x[i] == 3) or x[i] in (7, 9):
+                x[i] = -1
+
+    x = np.arange(10.0)
+    run(x)
+    assert x.tolist() == [0, -1, -1, 3, -1, 5, 6, -1, 8, -1]
+
+
+def test_struct_methods_change_their_struct() -> None:
+    @qd.dataclass
+    class Counter:
+        n: int
+        v: qd.math.vec2
+
+        @qd.func
+        def add(self, k):
+            self.n += k
+            self.v.x += 1
+
+    @qd.kernel
+    def run(k: int):
+        c = Counter(n=1)
+        c.add(k)
+        c.add(k)
+        return c.n, c.v
+
+    n, v = run(3)
+    assert n == 7 and v.to_list() == [2, 0]
+    with pytest.raises(qd.QuadrantsError, match="no member 'm'"):
+        Counter(m=1)

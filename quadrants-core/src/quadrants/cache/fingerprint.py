@@ -96,6 +96,11 @@ def value_key(value: object, seen: dict[int, int] | None = None) -> object:
             return by_class(value, seen)
     if hasattr(type(value), "__quadrants_dispatcher__"):
         return ("dispatcher", function_key(value.py_func, seen), value.options.key())  # type: ignore[attr-defined]
+    if hasattr(type(value), "__quadrants_tensor__"):  # its memory is an argument of the code
+        return ("tensor", value_key(value.__quadrants_argument__, seen))  # type: ignore[attr-defined]
+    if hasattr(type(value), "__quadrants_key__"):
+        parts = value.__quadrants_key__()  # type: ignore[attr-defined]
+        return ("keyed", type(value).__qualname__, *(value_key(part, seen) for part in parts))
     for mark in ("__quadrants_device__", "__quadrants_backend__"):  # names of kernels, and their namespaces
         if hasattr(type(value), mark):
             return (mark, getattr(value, mark))

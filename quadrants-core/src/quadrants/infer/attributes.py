@@ -28,6 +28,7 @@ from quadrants.ir import Value
 from quadrants.types import PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.objects import attribute_place
+from quadrants.types.structs import Struct
 from quadrants.types.vectors import TensorArg
 from quadrants.types.vectors import Value as HostValue
 
@@ -44,7 +45,11 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         return texts.attribute(w, value, name)
     if texts.is_text(value) and hasattr(str, name):
         return Method(value, name)
-    if isinstance(value, Tup) and value.named is not None and issubclass(value.named[1], (HostValue, TensorArg)):
+    if (
+        isinstance(value, Tup)
+        and value.named is not None
+        and issubclass(value.named[1], (HostValue, TensorArg, Struct))
+    ):
         found = w.portable_attribute(value, name)  # type: ignore[attr-defined]
         if found is not None:
             return found  # type: ignore[no-any-return]

@@ -20,7 +20,7 @@ from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import Promote, convert, generalise
 from quadrants.infer.names import SELF, Parameter
-from quadrants.infer.portable import dispatch, references, vectors
+from quadrants.infer.portable import dispatch, references, structs, vectors
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -301,7 +301,7 @@ def _call_namedtuple(cls: type, args: Args, keywords: Keywords) -> Abstract:
 
 def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywords) -> Abstract:
     owner, name = method.owner, method.name
-    if vectors.is_value(owner):
+    if vectors.is_value(owner) or structs.is_struct(owner):
         return dispatch.method(w, owner, name, args, keywords)
     function = attributes.class_function(owner, name)
     if function is not None:

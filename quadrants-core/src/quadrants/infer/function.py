@@ -65,6 +65,8 @@ class FunctionWalk(InstructionWalk):
             attrs["level"] = "device"
             if entry:
                 attrs["kernel"] = True
+        elif self.portable:
+            attrs["portable"] = True
         return Function(self.spec.name, params, result_types, self.body, scope, attrs), result
 
     def result_of(self, value: Abstract) -> Abstract:

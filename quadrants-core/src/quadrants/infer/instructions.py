@@ -236,7 +236,10 @@ class InstructionWalk(ScopeWalk):
             fail(Code.NOT_SUBSCRIPTABLE, str(error))
 
     def _store_subscr(self, _: object) -> None:
-        index, base, value = self.pop(), self.unwrap(self.pop()), self.pop()
+        index, base = self.pop(), self.unwrap(self.pop())
+        self.set_item(base, index, self.pop())
+
+    def set_item(self, base: Abstract, index: Abstract, value: Abstract) -> None:
         if self.portable and dispatch.set_item(self, base, self.unwrap(index), value):
             return
         if isinstance(base, Sequence_) and base.kind == "flat":

@@ -31,6 +31,7 @@ FUNCTION_ATTRS: dict[str, tuple[object, ...]] = {
     "recursive": (True, False),
     "level": ("host", "device"),
     "kernel": (True, False),
+    "portable": (True, False),
     "inline": ("always", "never"),
     "fp": ("default", "strict", "fast"),
 }

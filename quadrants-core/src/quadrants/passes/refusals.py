@@ -77,15 +77,20 @@ def _changed(op: Op) -> list[Value]:
 
 def refuse_declared(function: Function, loop: Op, refusal: Refusal) -> None:
     """Raise the error of a loop that is declared parallel and cannot be."""
-    if not refusal.fatal:
+    portable = bool(function.attrs.get("portable"))
+    if not refusal.fatal or (portable and refusal.code == "early-exit"):
         return
     code = Code.PARALLEL_EXIT if refusal.code == "early-exit" else Code.CARRIED_DEPENDENCE
     error: type[QuadrantsError] = class_of(code)
     at = refusal.op if refusal.op is not None and refusal.op.loc is not None else loop
     hint = "Write range() instead of qd.prange(): the loop then runs in order."
+    what = "the loop over qd.prange()"
+    if portable:
+        hint = "Write qd.loop_config(serialize=True) in front of the loop: it then runs in order."
+        what = "the outermost loop"
     raise error(
         code,
-        f"the loop over qd.prange() at {place(loop)} cannot be parallel: {refusal.text}",
+        f"{what} at {place(loop)} cannot be parallel: {refusal.text}",
         location_of(function, at),
         hint=hint,
     )

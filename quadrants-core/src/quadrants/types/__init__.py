@@ -106,6 +106,7 @@ __all__ = [
 _PORTABLE = {
     "vector": ("quadrants.api.portable.values", "vector_type"),
     "matrix": ("quadrants.api.portable.values", "matrix_type"),
+    "struct": ("quadrants.api.portable.structs", "struct"),
     "ndarray": ("quadrants.types.annotations", "ndarray"),
     "NDArray": ("quadrants.types.annotations", "ndarray"),
 }

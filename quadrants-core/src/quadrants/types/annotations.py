@@ -74,3 +74,11 @@ def _evaluated(function: Any, value: Any) -> Any:
 
 template = Template()
 ndarray = ArrayAnnotation()
+
+
+def annotations_of_class(cls: type) -> dict[str, Any]:
+    """The annotated members of a class, texts evaluated where the names are known in its module."""
+    try:
+        return inspect.get_annotations(cls, eval_str=True)
+    except (NameError, AttributeError, TypeError, SyntaxError):
+        return dict(inspect.get_annotations(cls))

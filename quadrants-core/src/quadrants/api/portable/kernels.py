@@ -16,11 +16,11 @@ from collections.abc import Callable
 from typing import Any
 
 from quadrants.api.portable import runtime
-from quadrants.api.portable.tensors import Tensor
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import QuadrantsError
 from quadrants.options import Numerics, Options
 from quadrants.types.annotations import annotations_of, is_template
+from quadrants.types.structs import Struct
 from quadrants.types.vectors import Value
 
 #: Options of the decorator that are for other backends, or for speed alone.
@@ -32,6 +32,9 @@ class TemplateValue:
 
     __quadrants_literal__ = True
     __quadrants_template_value__ = True
+
+    def __quadrants_key__(self) -> tuple[object, ...]:
+        return (self.value,)
 
     _known: dict[Any, TemplateValue] = {}
 
@@ -145,11 +148,11 @@ def argument(value: Any) -> Any:
 
 
 def _conversion(cls: type) -> Callable[[Any], Any]:
-    if issubclass(cls, Tensor):
+    if hasattr(cls, "__quadrants_tensor__"):
         return _of_tensor
     if dataclasses.is_dataclass(cls) and not hasattr(cls, "__quadrants_literal__"):
         return _of_dataclass(cls)
-    if issubclass(cls, tuple) and not issubclass(cls, Value):
+    if issubclass(cls, tuple) and not issubclass(cls, (Value, Struct)):
         return _of_tuple
     return _of_list if issubclass(cls, list) else _same
 

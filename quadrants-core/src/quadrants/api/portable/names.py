@@ -29,6 +29,9 @@ class Function:
         self.__quadrants_builtin__ = f"portable:{name}"
         self._host = host
 
+    def __quadrants_key__(self) -> tuple[object, ...]:
+        return (self.__quadrants_builtin__,)
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if self._host is None:
             raise QuadrantsError(

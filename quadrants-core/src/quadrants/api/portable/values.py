@@ -24,6 +24,9 @@ class ElementType:
         self.element_shape = element_shape
         self._dtype = dtype
 
+    def __quadrants_key__(self) -> tuple[object, ...]:
+        return (self.element_shape, self._dtype)
+
     @property
     def dtype(self) -> TypeName:
         """The type of the numbers."""

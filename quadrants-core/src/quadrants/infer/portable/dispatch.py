@@ -14,8 +14,9 @@ from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import describe, fail, scalar_type
-from quadrants.infer.portable import tensors, vectors
+from quadrants.infer.portable import structs, tensors, vectors
 from quadrants.infer.portable.holding import rebind
+from quadrants.infer.portable.structs import Element
 from quadrants.infer.portable.vectors import Origin
 from quadrants.infer.values import Abstract, Arr, Const, Method, Tup
 
@@ -47,6 +48,8 @@ def names() -> Mapping[str, Any]:
 
 def call(w: InstructionWalk, target: object, args: Args, keywords: dict[str, Abstract]) -> Abstract | None:
     """A call of something that vectors make different, or of a type of vectors."""
+    if hasattr(type(target), "__quadrants_key__") and hasattr(target, "members"):
+        return structs.construct(w, target, args, keywords)
     if hasattr(target, "element_shape") and hasattr(type(target), "__quadrants_literal__"):
         from quadrants.infer.portable.names import element_type
 
@@ -76,7 +79,9 @@ def _is_elementwise(target: object) -> bool:
 
 
 def method(w: InstructionWalk, owner: Abstract, name: str, args: Args, keywords: dict[str, Abstract]) -> Abstract:
-    """A method of a vector or a matrix."""
+    """A method of a vector or a matrix, or of a struct."""
+    if structs.is_struct(owner):
+        return structs.method(w, owner, name, args, keywords)  # type: ignore[arg-type]
     from quadrants.infer.portable.methods import METHODS
 
     if name == "fill" and len(args) == 1:
@@ -102,6 +107,8 @@ def get_item(w: InstructionWalk, base: Abstract, index: Abstract) -> Abstract | 
     """`base[index]`."""
     if tensors.is_tensor(base):
         return tensors.get_item(w, base, index)
+    if isinstance(base, Tup) and structs.is_field(base):
+        return structs.load(w, base, index)
     if isinstance(base, Tup) and vectors.is_value(base):
         return vectors.get_item(w, base, index)
     if not isinstance(base, Arr):
@@ -122,6 +129,9 @@ def set_item(w: InstructionWalk, base: Abstract, index: Abstract, value: Abstrac
         return True
     if tensors.is_tensor(base):
         tensors.set_item(w, base, index, value)
+        return True
+    if isinstance(base, Tup) and structs.is_field(base):
+        structs.store(w, base, index, value)
         return True
     if isinstance(base, Tup) and vectors.is_value(base):
         items = vectors.index_items(index)
@@ -163,6 +173,8 @@ def augment(w: InstructionWalk, symbol: str, right: Abstract) -> bool:
         base, index = w.unwrap(stack[-3]), w.unwrap(stack[-2])
     elif following is Opcode.STORE_ATTR and isinstance(stack[-2], Tup) and vectors.is_vector(stack[-2]):
         base, index = stack[-2], _letter(w)
+    elif following is Opcode.STORE_ATTR and isinstance(stack[-2], Tup) and isinstance(stack[-2].origin, Element):
+        base, index = _member(w, stack[-2]), stack[-2].origin.index
     else:
         return False
     shared = w.parallel_depth > 0 or not w.spec.top
@@ -174,9 +186,23 @@ def augment(w: InstructionWalk, symbol: str, right: Abstract) -> bool:
 
 def _letter(w: InstructionWalk) -> Abstract:
     """The element that the attribute of the store behind an update names."""
-    insts = [inst for inst in w._insts[w._position + 1 :] if isinstance(inst, Inst)]
-    name = next(str(inst.arg) for inst in insts if inst.op is Opcode.STORE_ATTR)
+    name = _stored_name(w)
     return Const(vectors.LETTERS.get(name, len(name) + 64))
+
+
+def _stored_name(w: InstructionWalk) -> str:
+    """The attribute that the store behind an update names."""
+    insts = [inst for inst in w._insts[w._position + 1 :] if isinstance(inst, Inst)]
+    return next(str(inst.arg) for inst in insts if inst.op is Opcode.STORE_ATTR)
+
+
+def _member(w: InstructionWalk, struct: Tup) -> Abstract:
+    """The tensor of the member that the store behind an update names."""
+    assert isinstance(struct.origin, Element) and struct.named is not None
+    name = _stored_name(w)
+    if name not in struct.named[0]:
+        fail(Code.NO_ATTRIBUTE, f"{describe(struct)} has no member '{name}'")
+    return struct.origin.field.items[struct.named[0].index(name)]
 
 
 def _following(w: InstructionWalk) -> Opcode | None:
@@ -195,6 +221,8 @@ def get_attr(w: InstructionWalk, value: Abstract, name: str) -> Abstract | None:
     """`v.x`, `tensor.shape`, methods."""
     if tensors.is_tensor(value):
         return tensors.get_attr(w, value, name)
+    if isinstance(value, Tup) and (structs.is_struct(value) or structs.is_field(value)):
+        return structs.get_attr(w, value, name)
     from quadrants.infer.portable import methods
 
     assert isinstance(value, Tup)
@@ -207,6 +235,9 @@ def get_attr(w: InstructionWalk, value: Abstract, name: str) -> Abstract | None:
 def set_attr(w: InstructionWalk, owner: Abstract, name: str, value: Abstract) -> bool:
     """`v.x = value`, `v.xy = value`."""
     if value is STORED:
+        return True
+    if isinstance(owner, Tup) and structs.is_struct(owner):
+        structs.set_attr(w, owner, name, value)
         return True
     if not isinstance(owner, Tup) or not vectors.is_vector(owner):
         return False

@@ -14,7 +14,7 @@ from quadrants.bytecode import nodes
 from quadrants.diagnostics import Code
 from quadrants.infer import sequences
 from quadrants.infer.emitter import Emitter, fail
-from quadrants.infer.portable import tensors, vectors
+from quadrants.infer.portable import structs, tensors, vectors
 from quadrants.infer.values import Abstract, Arr, Const, Num, Sequence_, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT
@@ -68,6 +68,8 @@ def axes_of(w: Emitter, value: Abstract) -> tuple[list[tuple[Abstract, Abstract]
         n = len(value.parts) // 3
         order = tuple(int(part.value) for part in value.parts[2 * n :] if isinstance(part, Const))  # type: ignore[call-overload]
         return [(value.parts[2 * k], value.parts[2 * k + 1]) for k in range(n)], order
+    if isinstance(value, Tup) and structs.is_field(value):
+        return axes_of(w, value.items[0])
     if isinstance(value, Arr) or tensors.is_tensor(value):
         sizes = tensors.dims(w, value)
         return [(Const(0), Num(PYINT, size)) for size in sizes], tuple(range(len(sizes)))

@@ -20,6 +20,7 @@ from quadrants.infer.portable.holding import held, replaced
 from quadrants.infer.values import Abstract, Tup
 from quadrants.types import LiteralType, NamedTupleType, Scalar, Type
 from quadrants.types.annotations import is_template
+from quadrants.types.structs import Struct, StructArg
 from quadrants.types.vectors import Value as HostValue
 
 if TYPE_CHECKING:
@@ -31,14 +32,14 @@ __all__ = ["changed", "with_changed", "written_back"]
 
 def changed(ref: FunctionRef, param_types: Sequence[Type]) -> tuple[int, ...]:
     """The parameters that are passed by reference and hold values, by their numbers."""
-    if not ref.annotations or not _stores(ref.code):
+    if not _stores(ref.code):
         return ()
     known = dict(ref.annotations)
     names = ref.code.co_varnames[: len(param_types)]
     return tuple(
         k
         for k, (name, type_) in enumerate(zip(names, param_types))
-        if is_template(known.get(name)) and _is_value(type_)
+        if (is_template(known.get(name)) or name == "self") and _is_value(type_)
     )
 
 
@@ -55,7 +56,7 @@ def _stores(code: types.CodeType) -> bool:
 
 def _is_value(type_: Type) -> bool:
     if isinstance(type_, NamedTupleType):
-        return issubclass(type_.cls, HostValue)
+        return issubclass(type_.cls, (HostValue, Struct)) and not issubclass(type_.cls, StructArg)
     return isinstance(type_, Scalar) or (isinstance(type_, LiteralType) and isinstance(type_.value, (int, float)))
 
 
