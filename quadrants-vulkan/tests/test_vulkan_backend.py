@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from vulkan_harness import Bench
+from vulkan_harness import ONE, Bench
 
 from quadrants.backend.contract import Device, LaunchShape, Target, missing_members
 from quadrants.diagnostics import BackendError, BackendUnavailable, Code, CompileError
@@ -251,6 +252,18 @@ def test_many_launches_in_one_batch(device: Bench) -> None:
     memory.copy_out(memoryview(back), address)
     assert back[0] == 3000
     memory.free(address)
+    device.check()
+
+
+def test_code_that_nobody_holds_is_given_back(device: Bench) -> None:
+    _, executable = device.load(COUNT)
+    recorder = executable.device.recorder
+    device.launch(executable, [parse_module(COUNT).functions["k"].params[0].type], [np.zeros(1, np.int32)], ONE, ONE)
+    del executable
+    gc.collect()
+    assert [name for name, _ in recorder.retired].count("vkDestroyPipeline") >= 1
+    recorder.wait()
+    assert not recorder.retired
     device.check()
 
 

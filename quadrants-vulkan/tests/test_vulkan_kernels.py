@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -319,3 +320,21 @@ def test_recursion_is_refused() -> None:
 
     with pytest.raises(CompileError, match="QD407.*down"):
         call[1, 1](np.array([3]))
+
+
+def test_launches_from_several_threads() -> None:
+    @ns.kernel
+    def add(x, k):
+        x[ns.grid(1)] += k
+
+    def work(k: int) -> None:
+        for _ in range(30):
+            add[2, 8](arrays[k], k)
+
+    arrays = [np.zeros(16, np.int32) for _ in range(4)]
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [array.tolist() for array in arrays] == [[30 * k] * 16 for k in range(4)]

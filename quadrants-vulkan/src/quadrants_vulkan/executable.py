@@ -7,6 +7,7 @@ its argument block, which the batch looks at when it has run.
 
 from __future__ import annotations
 
+import weakref
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
@@ -46,6 +47,7 @@ class VulkanExecutable:
         ranges = vk.new("VkPushConstantRange", stageFlags=_COMPUTE_STAGE, size=PUSHED.size)
         layout = vk.new("VkPipelineLayoutCreateInfo", pushConstantRangeCount=1, pPushConstantRanges=ranges)
         self._layout = vk.create("vkCreatePipelineLayout", handle, layout)
+        weakref.finalize(self, _retire, device, self._pipelines, self._layout, self._module).atexit = False
         self._pushed = vk.ffi.new("char[]", PUSHED.size)
         self._pushed_bytes = vk.ffi.buffer(self._pushed)
 
@@ -154,14 +156,11 @@ class VulkanExecutable:
 
         return report
 
-    def close(self) -> None:
-        """Give the pipelines back; nothing may be using them."""
-        vk, handle = self.device.vk, self.device.logical.handle
-        for pipeline in self._pipelines.values():
-            vk.lib.vkDestroyPipeline(handle, pipeline, vk.null)
-        self._pipelines.clear()
-        vk.lib.vkDestroyPipelineLayout(handle, self._layout, vk.null)
-        vk.lib.vkDestroyShaderModule(handle, self._module, vk.null)
+
+def _retire(device: VulkanDevice, pipelines: dict[tuple[Box, int], int], layout: int, module: int) -> None:
+    """Give the objects of code that nobody holds any more back, when nothing runs that may use them."""
+    objects = [("vkDestroyPipeline", pipeline) for pipeline in pipelines.values()]
+    device.recorder.retired += [*objects, ("vkDestroyPipelineLayout", layout), ("vkDestroyShaderModule", module)]
 
 
 _ORIGIN: Box = (0, 0, 0)

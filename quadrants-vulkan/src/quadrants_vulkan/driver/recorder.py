@@ -73,6 +73,7 @@ class Recorder:
         self.lock = threading.RLock()
         self.error: Exception | None = None
         self.forked = False
+        self.retired: list[tuple[str, int]] = []  # functions that destroy objects, and the objects
         self._batch: Batch | None = None
         self._running: list[Batch] = []
         self._idle: list[Batch] = []
@@ -153,6 +154,9 @@ class Recorder:
             while self._running:
                 self._finish()
             self.pool.settle()
+            while self.retired:
+                destroy, handle = self.retired.pop()
+                getattr(self.vk.lib, destroy)(self.device.handle, handle, self.vk.null)
             error, self.error = self.error, None
         if error is not None:
             raise error
