@@ -208,11 +208,9 @@ def _local(e: FunctionEmitter, op: Op) -> None:
 
 
 def _alloc(e: FunctionEmitter, op: Op) -> None:
-    """A small array of the thread; there is no heap for others. It counts as global memory for the ops that use it."""
+    """A small array of the thread; there is no heap for others."""
     if not op.attr("stack"):
         e.module.refuse(e.function, op, "alloc: a device has no heap", _HEAP)
-    if array_type(op.result).space != "local":
-        e.module.refuse(e.function, op, "an array of its own in global memory", _HEAP)
     name, length = _local_array(e, op)
     if op.attr("zero"):
         e.do(f"for (int at = 0; at < {length}; at++) {name}[at] = 0;")

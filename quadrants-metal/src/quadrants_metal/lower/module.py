@@ -14,6 +14,7 @@ from quadrants.host.reports import Site
 from quadrants.ir import Function, Module, Op, Value
 from quadrants.passes.structure import integer_constants
 from quadrants.types import F16, F32, F64, ArrayType, Scalar, Type
+from quadrants_metal.lower import places
 from quadrants_metal.lower.emit import Emitter, FunctionEmitter
 from quadrants_metal.lower.names import parts_of
 
@@ -51,13 +52,7 @@ class ModuleEmitter:
     # Refusals
 
     def refuse(self, function: Function, op: Op | None, what: str, hint: str) -> None:
-        """Raise the error that says what the device cannot do, and what to do instead."""
-        raise CompileError(
-            diagnostics.Code.UNSUPPORTED_CAPABILITY,
-            f"the Metal device cannot run {what}",
-            location_of(function, op),
-            hint=hint,
-        )
+        refuse(function, op, what, hint)
 
     def emitter(self, e: FunctionEmitter, op: Op) -> Emitter:
         """The emitter of an op."""
@@ -85,10 +80,8 @@ class ModuleEmitter:
 
     def check_places(self, e: FunctionEmitter, op: Op) -> None:
         """Refuse to give back an array of the function's own, which is gone then."""
-        own = {
-            value for made in e.function.body.walk() if made.name in ("local.array", "alloc") for value in made.results
-        }
-        if own and any(isinstance(value.type, ArrayType) and value.type.space == "local" for value in op.operands):
+        made = [own.result for own in e.function.body.walk() if own.name in ("local.array", "alloc")]
+        if made and not places.reached(e.function, made).isdisjoint(op.operands):
             self.refuse(
                 e.function, op, "a function that gives back an array of its own", "make the array in the caller"
             )
@@ -195,6 +188,16 @@ class ModuleEmitter:
     def add(self, head: str, e: FunctionEmitter) -> None:
         """Add the function of an emitter to the module."""
         self.texts.append("\n".join([f"{head} {{", *e.declared, *e.lines, "}\n"]))
+
+
+def refuse(function: Function, op: Op | None, what: str, hint: str) -> None:
+    """Raise the error that says what the device cannot do, and what to do instead."""
+    raise CompileError(
+        diagnostics.Code.UNSUPPORTED_CAPABILITY,
+        f"the Metal device cannot run {what}",
+        location_of(function, op),
+        hint=hint,
+    )
 
 
 def _has_doubles(type: Type) -> bool:
