@@ -86,6 +86,7 @@ def host_text(texts: Sequence[str]) -> str:
     for position, text in enumerate(texts):
         assert text.startswith(PRELUDE)
         own = text.removeprefix(PRELUDE)
+        assert not bare_pointers(own), bare_pointers(own)
         given = re.findall(r"\[\[(.*?)\]\]", own)
         assert given and set(given) <= set(_GIVEN), given
         arguments = ", ".join(_GIVEN[attribute] for attribute in given)
@@ -96,6 +97,17 @@ def host_text(texts: Sequence[str]) -> str:
             f"const uint* block) {{\n  return sim_run(&k{position}::run, args, launch, shared_bytes, grid, block);\n}}",
         ]
     return "\n".join(parts)
+
+
+#: A pointer without an address space, which clang on the host takes for one into memory of the thread.
+_BARE = re.compile(
+    r"(?<!device )(?<!threadgroup )(?<!thread )\b(?:u?(?:char|short|int|long)|half|float|bool|atomic_\w+|void)\s*\*\s*\w"
+)
+
+
+def bare_pointers(text: str) -> list[str]:
+    """The lines that have one."""
+    return [line for line in text.splitlines() if _BARE.search(line)]
 
 
 def _without_attributes(text: str) -> str:

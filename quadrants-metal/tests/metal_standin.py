@@ -1,4 +1,4 @@
-"""A stand-in for the module `Metal` of pyobjc: what the backend calls of it, with one device that runs MSL on the CPU.
+"""A stand-in for the modules `Metal` and `objc` of pyobjc: what the backend calls of it, with one device that runs MSL on the CPU.
 
 Buffers are memory of the host, their addresses those of the host; a kernel is built by `metal_compiler`. The stand-in refuses what
 Metal refuses: buffers that a launch uses without saying so, bytes that do not fit into a command, too much memory of a block.
@@ -7,9 +7,12 @@ Metal refuses: buffers that a launch uses without saying so, bytes that do not f
 from __future__ import annotations
 
 import ctypes
+from contextlib import nullcontext
 from typing import Any
 
 import metal_compiler
+
+autorelease_pool = nullcontext  # of the module `objc`
 
 MTLResourceStorageModeShared = 0
 MTLResourceUsageRead, MTLResourceUsageWrite = 1, 2

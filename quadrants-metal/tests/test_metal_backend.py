@@ -62,6 +62,11 @@ def test_without_the_bindings_it_says_what_to_install() -> None:
     assert state.fix == "pip install pyobjc-framework-Metal"
 
 
+def test_an_older_macos_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("quadrants_metal.host.framework.mac_ver", lambda: ("14.6.1", ("", "", ""), "arm64"))
+    assert framework("darwin") == Availability(False, "this is macOS 14.6.1", "update to macOS 15 or later")
+
+
 def test_a_machine_without_a_device_that_will_do() -> None:
     def having(devices: list[object]) -> Availability | Framework:
         found = SimpleNamespace(MTLCopyAllDevices=lambda: devices, MTLGPUFamilyMetal3=5001)

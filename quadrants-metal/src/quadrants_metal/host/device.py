@@ -27,6 +27,7 @@ class MetalDevice:
 
     def __init__(self, found: Framework, index: int) -> None:
         self.metal = found.metal
+        self.pool = found.pool
         self.device = found.devices[index]
         self.name = str(self.device.name())
         self.queue = self.device.newCommandQueue()

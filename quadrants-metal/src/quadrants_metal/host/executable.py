@@ -84,7 +84,7 @@ class MetalExecutable:
             return
         self._check(shape.block, shape.shared_bytes)
         device, metal = self.device, self.device.metal
-        with device.lock:
+        with device.lock, device.pool():
             commands = device.queue.commandBuffer()
             encoder = commands.computeCommandEncoder()
             encoder.setComputePipelineState_(self._pipeline)

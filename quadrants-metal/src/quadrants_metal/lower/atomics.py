@@ -12,7 +12,7 @@ from quadrants.ir.core import Op
 from quadrants.types import ArrayType, Scalar
 from quadrants_metal.lower import memory, scalars
 from quadrants_metal.lower.emit import Emitter, FunctionEmitter
-from quadrants_metal.lower.names import bits_type, pointer, register, space
+from quadrants_metal.lower.names import as_pointer, bits_type, pointer, register, space
 
 #: The operations on words of integers that are functions.
 _FUNCTIONS = {name: f"atomic_fetch_{name}_explicit" for name in ("add", "sub", "min", "max", "and", "or", "xor")} | {
@@ -55,13 +55,13 @@ def _cell(e: FunctionEmitter, at: str, type: ArrayType) -> tuple[str, str]:
     where = space(type)
     word = f"{where} atomic_uint*"
     if type.dtype.itemsize == 4:
-        return e.let(word, f"({word}){at}"), ""
+        return e.let(word, as_pointer(word, at)), ""
     if where == "device":
-        offset = e.let("ulong", f"ulong({at})")
-        cell = e.let(word, f"({word})({offset} & ~3ul)")
+        offset = e.let("ulong", f"reinterpret_cast<ulong>({at})")
+        cell = e.let(word, as_pointer(word, f"{offset} & ~3ul"))
     else:
-        offset = e.let("uint", f"uint((threadgroup uchar*){at} - here.shared)")
-        cell = e.let(word, f"({word})(here.shared + ({offset} & ~3u))")
+        offset = e.let("uint", f"uint({as_pointer('threadgroup uchar*', at)} - here.shared)")
+        cell = e.let(word, as_pointer(word, f"here.shared + ({offset} & ~3u)"))
     return cell, e.let("uint", f"uint({offset} & 3u) * 8u")
 
 
@@ -102,10 +102,10 @@ def _atomic(e: FunctionEmitter, op: Op) -> None:
     where = space(type)
     whole = dtype.itemsize == 4 and where != "thread"
     if whole and dtype.is_integer and what in _FUNCTIONS:
-        cell = f"({where} atomic_{register(dtype)}*){at}"
+        cell = as_pointer(f"{where} atomic_{register(dtype)}*", at)
         e.set(op, f"{_FUNCTIONS[what]}({cell}, {value}, {_RELAXED})")
     elif whole and dtype.is_float and what in ("add", "sub") and where == "device":
-        cell = f"(device atomic_float*){at}"
+        cell = as_pointer("device atomic_float*", at)
         amount = value if what == "add" else f"-{value}"
         e.set(op, f"atomic_fetch_add_explicit({cell}, {amount}, {_RELAXED})")
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from quadrants.ir.core import Op
 from quadrants_metal.lower.emit import Emitter, FunctionEmitter
+from quadrants_metal.lower.names import as_pointer
 
 #: What a barrier orders: all accesses to global and shared memory.
 ALL_MEMORY = "mem_flags::mem_device | mem_flags::mem_threadgroup"
@@ -23,7 +24,7 @@ def _barrier(e: FunctionEmitter, op: Op) -> None:
 def _counted(e: FunctionEmitter, condition: str) -> str:
     """Wait, and count the threads for which the condition holds: in a word of the block's memory."""
     start = e.module.counter_at(e)
-    return f"qd_count(here, (threadgroup atomic_uint*)(here.shared + {start}), {condition})"
+    return f"qd_count(here, {as_pointer('threadgroup atomic_uint*', f'here.shared + {start}')}, {condition})"
 
 
 def _barrier_count(e: FunctionEmitter, op: Op) -> None:

@@ -13,6 +13,7 @@ from quadrants.ir.core import Op
 from quadrants.types import Scalar, TupleType, Type
 from quadrants_metal.lower.control import leave
 from quadrants_metal.lower.emit import Emitter, FunctionEmitter
+from quadrants_metal.lower.names import as_pointer
 
 Payload = Sequence[tuple[Scalar, str]]
 PRINT = "builtins:print"
@@ -85,7 +86,7 @@ def _pycall(e: FunctionEmitter, op: Op) -> None:
         e.module.refuse(e.function, op, f"a print of {len(payload)} values at once", f"print at most {MOST_LEAVES}")
     number = e.module.site(e.function, op, "", args)
     words = REPORT_BYTES // 4
-    place = e.let("uint", f"qd_add((device atomic_uint*)(here.report + {words}), 1u)")
+    place = e.let("uint", f"qd_add({as_pointer('device atomic_uint*', f'here.report + {words}')}, 1u)")
     with e.nested(f"if ({place} < {RECORDS}u)"):
         record = e.let("device uint*", f"here.report + {words + 4}u + {place} * {words}u")
         e.do(f"{record}[{SITE}] = {number}u;")

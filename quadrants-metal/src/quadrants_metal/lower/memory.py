@@ -9,7 +9,7 @@ from quadrants.ir.core import Op, Value
 from quadrants.types import I64, PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType
 from quadrants_metal.lower import errors
 from quadrants_metal.lower.emit import Emitter, FunctionEmitter, Parts, array_type
-from quadrants_metal.lower.names import integer, pointer, space, stored
+from quadrants_metal.lower.names import as_pointer, integer, pointer, space, stored
 
 INDEX_ERROR = "builtins:IndexError"
 
@@ -84,7 +84,8 @@ def _index(e: FunctionEmitter, op: Op) -> None:
 
 def moved(type: ArrayType, base: str, offset: str) -> str:
     """The pointer so many bytes behind a base."""
-    return f"(({pointer(type)})(({space(type)} uchar*){base} + {offset}))"
+    start = as_pointer(f"{space(type)} uchar*", base)
+    return as_pointer(pointer(type), f"{start} + {offset}")
 
 
 def place_of(e: FunctionEmitter, array: Value, places: Sequence[str]) -> str:
@@ -166,7 +167,7 @@ def _extent(e: FunctionEmitter, array: Value) -> tuple[str, str, str]:
     """The first byte, the one behind the last, and whether there is any element."""
     type, parts = array_type(array), e.get(array)
     byte = f"{space(type)} uchar*"
-    low = e.let(byte, f"({byte}){parts[0]}")
+    low = e.let(byte, as_pointer(byte, parts[0]))
     high = e.let(byte, f"{low} + {type.dtype.itemsize}")
     some = e.let("bool", "true")
     for size, step in zip(dims(parts, type), strides(parts, type)):
@@ -223,12 +224,12 @@ def _shared_array(e: FunctionEmitter, op: Op) -> None:
     type = array_type(op.result)
     nbytes = math.prod(_shape(e, op)) * type.dtype.itemsize
     start = e.module.shared_bytes_at(e, op, nbytes)
-    _made(e, op, e.let(pointer(type), f"({pointer(type)})(here.shared + {start})", op.result.hint))
+    _made(e, op, e.let(pointer(type), as_pointer(pointer(type), f"here.shared + {start}"), op.result.hint))
 
 
 def _shared_dynamic(e: FunctionEmitter, op: Op) -> None:
     type = array_type(op.result)
-    base = e.let(pointer(type), f"({pointer(type)})(here.shared + STATIC_BYTES)", op.result.hint)
+    base = e.let(pointer(type), as_pointer(pointer(type), "here.shared + STATIC_BYTES"), op.result.hint)
     e.same(op, base, e.let("long", f"long(here.dynamic_bytes / {type.dtype.itemsize}u)"))
 
 

@@ -65,6 +65,11 @@ def pointer(type: ArrayType) -> str:
     return f"{space(type)} {stored(type.dtype)}*"
 
 
+def as_pointer(type: str, pointer: str) -> str:
+    """A pointer as one of another type of element; of another address space is an error of the compiler."""
+    return f"reinterpret_cast<{type}>({pointer})"
+
+
 @cache
 def parts_of(type: Type) -> tuple[str, ...]:
     """The types of the parts of a value."""

@@ -62,12 +62,12 @@ inline uint qd_swap(uint x) {{
 inline ulong qd_swap(ulong x) {{ return ulong(qd_swap(uint(x))) << 32 | ulong(qd_swap(uint(x >> 32))); }}
 
 inline long qd_to_long(float x) {{
-  return x >= -0x1p63f && x < 0x1p63f ? long(x) : long(0x8000000000000000ul);
+  return x >= -9223372036854775808.0f && x < 9223372036854775808.0f ? long(x) : long(0x8000000000000000ul);
 }}
 inline ulong qd_to_ulong(float x) {{
-  return x > -1.0f && x < 0x1p64f ? ulong(fabs(x)) : 0x8000000000000000ul;
+  return x > -1.0f && x < 18446744073709551616.0f ? ulong(fabs(x)) : 0x8000000000000000ul;
 }}
-inline int qd_to_int(float x) {{ return fabs(x) < 0x1p31f ? int(x) : int(uint(ulong(qd_to_long(x)))); }}
+inline int qd_to_int(float x) {{ return fabs(x) < 2147483648.0f ? int(x) : int(uint(ulong(qd_to_long(x)))); }}
 
 // The bits of a float64 to the nearest float32.
 inline float qd_single(ulong bits) {{
@@ -92,7 +92,7 @@ inline uint qd_add(device atomic_uint* cell, uint value) {{
 
 // Whether this thread is the first that reports; then it says where it is.
 inline bool qd_reports(thread const Here& here, uint site) {{
-  device atomic_uint* cell = (device atomic_uint*)here.report;
+  device atomic_uint* cell = reinterpret_cast<device atomic_uint*>(here.report);
   uint found = 0u;
   while (!atomic_compare_exchange_weak_explicit(cell, &found, site, memory_order_relaxed, memory_order_relaxed)) {{
     if (found != 0u) return false;
