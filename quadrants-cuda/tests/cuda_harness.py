@@ -13,15 +13,23 @@ import shutil
 import subprocess
 import sysconfig
 import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import cffi
 import llvmlite.binding as llvm
+import numpy as np
 import pytest
 
-from quadrants.backend.contract import Artifact, Device
+from quadrants.backend.arguments import DeviceArray, pack
+from quadrants.backend.contract import Artifact, Device, LaunchShape
+from quadrants.ir import Module
+from quadrants.ir.parser import parse_module
+from quadrants.ir.spec import verify
+from quadrants.types import ArrayType
 from quadrants_cuda import CudaBackend
 from quadrants_cuda.driver.declarations import DECLARATIONS
 from quadrants_cuda.driver.library import Library
@@ -31,6 +39,8 @@ _SOURCE = Path(__file__).with_name("standin.c")
 _CALL = re.compile(r"call (i1|i32|void) @llvm\.nvvm\.([\w.]+)\(([^)]*)\)")
 _KERNEL = re.compile(r"define ptx_kernel void @qd_kernel\(([^)]*)\)")
 _DYNAMIC_BYTES = 256 << 10
+Box = tuple[int, int, int]
+ONE: Box = (1, 1, 1)
 
 #: What `ptxas` assembles for; compilers of CUDA 13 know no sm_70.
 ASSEMBLED = ("sm_70", "sm_75", "sm_80", "sm_90", "sm_100", "sm_120")
@@ -88,13 +98,13 @@ class Simulator:
         """Remember the LLVM IR of a kernel."""
         self._texts[ptx] = text
 
-    def _load(self, image: bytes, entry: Any, words: Any) -> int:
+    def _load(self, image: bytes, entry: Any, nbytes: Any) -> int:
         text = self._texts.get(image)
         if text is None:
             return 218  # CUDA_ERROR_INVALID_PTX
         if image not in self._loaded:
             self._loaded[image] = self._compile(text)
-        entry[0], words[0] = self._loaded[image]
+        entry[0], nbytes[0] = self._loaded[image]
         return 0
 
     def _compile(self, text: str) -> tuple[int, int]:
@@ -114,7 +124,7 @@ class Simulator:
 
 
 def simulated(text: str, library: ctypes.CDLL) -> tuple[str, int]:
-    """LLVM IR for a device as IR for this machine, with a function that runs one thread; and how many words it takes."""
+    """LLVM IR for a device as IR for this machine, with a function that runs one thread; and the bytes of its parameters."""
     declared: dict[str, str] = {}
     places = iter(range(1 << 30))
 
@@ -134,20 +144,24 @@ def simulated(text: str, library: ctypes.CDLL) -> tuple[str, int]:
     text = _CALL.sub(call, text)
     found = _KERNEL.search(text)
     assert found is not None
-    count = len(found[1].split(",")) if found[1] else 0
-    text = (
-        text.replace("ptx_kernel ", "internal ").replace('syncscope("device") ', "").replace('syncscope("block") ', "")
-    )
+    text = text.replace("ptx_kernel ", "internal ")
+    text = text.replace(' syncscope("device")', "").replace(' syncscope("block")', "")
     text = text.replace(
         "@qd_dynamic = external addrspace(3) global [0 x i8]",
         f"@qd_dynamic = internal addrspace(3) global [{_DYNAMIC_BYTES} x i8] undef",
     )
-    loads = "".join(
-        f"  %p{i} = getelementptr i64, ptr %words, i64 {i}\n  %w{i} = load i64, ptr %p{i}\n" for i in range(count)
+    loads, given, offset = "", [], 0
+    for position, param in enumerate(found[1].split(",")):
+        kind = param.split()[0]
+        loads += f"  %p{position} = getelementptr i8, ptr %words, i64 {offset}\n"
+        loads += f"  %w{position} = load {kind}, ptr %p{position}\n"
+        given.append(f"{kind} %w{position}")
+        offset += int(kind[1:]) // 8
+    thread = (
+        f"define void @simulated_thread(ptr %words) {{\n{loads}"
+        f"  call void @qd_kernel({', '.join(given)})\n  ret void\n}}\n"
     )
-    given = ", ".join(f"i64 %w{i}" for i in range(count))
-    thread = f"define void @simulated_thread(ptr %words) {{\n{loads}  call void @qd_kernel({given})\n  ret void\n}}\n"
-    return "\n".join((*declared.values(), text, thread)), count
+    return "\n".join((*declared.values(), text, thread)), offset
 
 
 class SimulatedBackend(CudaBackend):
@@ -190,3 +204,72 @@ def needed() -> SimulatedBackend:
 
 def first(backend: CudaBackend) -> Device:
     return backend.devices()[0]
+
+
+# Kernels of QIR
+
+
+@dataclass
+class Bench:
+    """The stand-in, as the tests of other backends know a device."""
+
+    name: str
+    backend: SimulatedBackend
+    device: Device
+
+    def load(self, module: Module | str) -> tuple[Module, CudaExecutable]:
+        """Check a module, compile and load it."""
+        module = parse_module(module) if isinstance(module, str) else module
+        verify(module)
+        artifact = self.backend.compile(module, self.backend.target_of(self.device))
+        return module, self.backend.load(artifact, self.device)
+
+    def run(
+        self, module: Module | str, args: Sequence[Any], grid: Box = ONE, block: Box = ONE, shared_bytes: int = 0
+    ) -> None:
+        """Run a kernel on numbers and arrays, which are changed in place."""
+        module, executable = self.load(module)
+        types = [param.type for param in module.functions[module.entry].params]
+        self.launch(executable, types, args, grid, block, shared_bytes)
+        executable.close()
+
+    def launch(
+        self,
+        executable: CudaExecutable,
+        types: Sequence[Any],
+        args: Sequence[Any],
+        grid: Box,
+        block: Box,
+        shared_bytes: int = 0,
+    ) -> None:
+        """Launch a kernel that is loaded."""
+        memory = self.backend.memory(self.device)
+        held: dict[int, np.ndarray] = {}
+        values: list[Any] = []
+        for type, arg in zip(types, args):
+            if not isinstance(type, ArrayType):
+                values.append(arg)
+                continue
+            address = memory.allocate(arg.nbytes)
+            held[address] = arg
+            memory.copy_in(address, memoryview(np.ravel(arg, order="K").view(np.uint8)))
+            values.append(DeviceArray(address, arg.shape, tuple(s // arg.itemsize for s in arg.strides)))
+        try:
+            executable.launch("kernel", pack(types, values), LaunchShape(grid, block, shared_bytes))
+            self.backend.open(self.device).synchronize()
+            for address, arg in held.items():
+                back = np.empty(arg.nbytes, np.uint8)
+                memory.copy_out(memoryview(back), address)
+                arg[...] = np.ndarray(arg.shape, arg.dtype, back, strides=arg.strides)
+        finally:
+            for address in held:
+                memory.free(address)
+
+    def check(self) -> None:
+        """Nothing more is said of a run."""
+
+
+def bench() -> Bench:
+    """The stand-in; skips the test where there is none."""
+    found = needed()
+    return Bench("stand-in", found, first(found))

@@ -2,7 +2,7 @@
 
    Memory of the device is memory of the process. The threads of a block are fibers that run one after another until
    they have to wait; blocks run one after another. Code is not assembled here: `standin_set_loader` names the function
-   that gives, for an image, the entry that runs one thread, and the number of its parameters. */
+   that gives, for an image, the entry that runs one thread, and the bytes of its parameters. */
 
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -284,8 +284,8 @@ uint32_t sim_match_any_sync_i32(uint32_t mask, uint32_t value)
 
 /* The driver. Handles are addresses of small blocks, so that what is not given back is counted. */
 
-typedef struct { entry_t entry; int words; } function_t;
-typedef int (*loader_t)(const char *image, void **entry, int *words);
+typedef struct { entry_t entry; int bytes; } function_t;
+typedef int (*loader_t)(const char *image, void **entry, int *bytes);
 
 static loader_t loader;
 static int live[4]; /* blocks of device memory, blocks of host memory, modules, streams and events */
@@ -328,7 +328,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
 {
     CHECK;
     function_t *made = malloc(sizeof *made);
-    int result = loader((const char *)image, (void **)&made->entry, &made->words);
+    int result = loader((const char *)image, (void **)&made->entry, &made->bytes);
     if (result) {
         free(made);
         return result;
@@ -405,7 +405,7 @@ int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsign
             buffer = extra[i + 1];
         else
             size = *(size_t *)extra[i + 1];
-    if (size != 8 * (size_t)given->words)
+    if (size != (size_t)given->bytes || size > sizeof last_words)
         return 1;
     memcpy(last_words, buffer, size);
     unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};

@@ -13,12 +13,14 @@ from quadrants.diagnostics import BackendError, BackendUnavailable, CompileError
 from quadrants.ir.ops import OPS
 from quadrants.ir.parser import parse_module
 from quadrants.lower import softmath
+from quadrants.lower.gpu.refusals import UNSUPPORTED
+from quadrants.lower.gpu.table import emitters
 from quadrants_cuda import CudaBackend
 from quadrants_cuda import target as targets
 from quadrants_cuda.codegen import refused, to_ptx
 from quadrants_cuda.driver import library as libraries
 from quadrants_cuda.executable import CudaExecutable
-from quadrants_cuda.lower.table import EMITTERS, UNSUPPORTED
+from quadrants_cuda.primitives import PRIMITIVES
 
 TEXT = """qir 1
 entry @k
@@ -108,8 +110,9 @@ def test_other_targets_are_refused(target: Target) -> None:
 
 
 def test_every_operation_is_lowered_or_refused() -> None:
-    assert set(OPS) == set(EMITTERS) | set(UNSUPPORTED) | set(softmath.WRITERS)
-    assert not set(EMITTERS) & set(UNSUPPORTED)
+    table = emitters(PRIMITIVES)
+    assert set(OPS) == set(table) | set(UNSUPPORTED) | set(softmath.WRITERS)
+    assert not set(table) & set(UNSUPPORTED)
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def ptx_of(text: str, arch: str = "sm_70") -> str:
 def test_arrays_are_global_memory_and_arguments_are_parameters() -> None:
     ptx = ptx_of(SAXPY.replace("FP", "default"))
     assert ".target sm_70" in ptx and ".visible .entry qd_kernel(" in ptx
-    assert ptx.count(".param .u64") == 7 and ptx.count("ld.global.b32") == 2 and "st.global.b32" in ptx
+    assert ptx.count(".param .u64") == 8 and ptx.count("ld.global.b32") == 2 and "st.global.b32" in ptx
     assert "local" not in ptx  # the context is taken apart
     assert "fma.rn.f32" in ptx
 

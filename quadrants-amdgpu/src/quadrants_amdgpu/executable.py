@@ -6,18 +6,14 @@ several launches, each of which knows its first block. A kernel that may raise o
 
 from __future__ import annotations
 
-import ctypes
-import struct
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from quadrants.backend.contract import Artifact, LaunchAbi, LaunchShape, Stream
 from quadrants.diagnostics import BackendError, Code
-from quadrants.host import hostcall
-from quadrants.host.raising import Handler
+from quadrants.host.launchreport import Reader
 from quadrants.lower.gpu import context
 from quadrants.lower.gpu.kernel import ENTRY, Facts, launch_words
-from quadrants.types import NONE
 from quadrants_amdgpu.device import Report, handle_of
 from quadrants_amdgpu.driver.library import HipError
 from quadrants_amdgpu.target import SHARED_BYTES
@@ -40,9 +36,7 @@ class AmdgpuExecutable:
         self.artifact = artifact
         self.device = device
         self.facts = Facts.from_json(dict(artifact.metadata)["facts"])
-        self._sites, classes = self.facts.sites_and_classes()
-        self._handler = Handler(self._sites, classes, NONE)
-        self._report_bytes = context.REPORT_BYTES + (context.PRINT_BYTES if self.facts.prints else 0)
+        self._reader = Reader(self.facts)
         hip = device.hip
         try:
             self._module = device.made("hipModuleLoadData", hip.ffi.from_buffer("char[]", code))
@@ -68,8 +62,8 @@ class AmdgpuExecutable:
             device.use()
             report = 0
             if self.facts.raises or self.facts.prints:
-                report = device.report(self._report_bytes, context.REPORT_BYTES, handle)
-                device.expect(Report(report, self._report_bytes, self._look))
+                report = device.report(self._reader.nbytes, context.REPORT_BYTES, handle)
+                device.expect(Report(report, self._reader.nbytes, self._reader.look))
             for first, blocks in parts(shape):
                 words = arguments + launch_words(shape.grid, shape.block, first, shape.shared_bytes, report)
                 device.hip.launch(self._function, blocks, shape.block, shape.shared_bytes, handle, words)
@@ -84,45 +78,9 @@ class AmdgpuExecutable:
                 hint="use smaller blocks, and more of them",
             )
 
-    # What a launch left
-
-    def _look(self, data: bytearray) -> Exception | None:
-        """Print what threads printed; the exception that one of them raised."""
-        held = (ctypes.c_char * len(data)).from_buffer(data)
-        start = ctypes.addressof(held)
-        if self.facts.prints:
-            self._print(data, start)
-        (status,) = struct.unpack_from("<I", data, context.STATUS)
-        if not status:
-            return None
-        error = self._handler.exception(status, start + context.FAILED, None)
-        block = struct.unpack_from("<3I", data, context.AT_BLOCK)
-        thread = struct.unpack_from("<3I", data, context.AT_THREAD)
-        where = f"in block {block}, thread {thread} of {self.facts.kernel}()"
-        if error.args and isinstance(error.args[0], str):
-            error.args = (f"{error.args[0]} ({where})", *error.args[1:])
-        else:
-            error.add_note(where)
-        assert isinstance(error, Exception)
-        return error
-
-    def _print(self, data: bytearray, start: int) -> None:
-        (count,) = struct.unpack_from("<I", data, context.PRINTED)
-        for index in range(min(count, context.MOST_RECORDS)):
-            at = context.RECORDS + index * context.RECORD_BYTES
-            (number,) = struct.unpack_from("<I", data, at + context.RECORD_SITE)
-            hostcall.call(self._sites[number], start + at + context.RECORD_WORDS, 0, _nothing_caught)
-        if count > context.MOST_RECORDS:
-            left = count - context.MOST_RECORDS
-            print(f"... and {left} lines more of {self.facts.kernel}(): a launch has room for {context.MOST_RECORDS}")
-
     def __del__(self) -> None:
         if getattr(self, "_module", 0):
             self.device.hip.lib.hipModuleUnload(self._module)
-
-
-def _nothing_caught(status: int) -> BaseException:
-    return SystemError(f"a kernel printed the exception {status}, which it cannot hold")
 
 
 def parts(shape: LaunchShape) -> Iterator[tuple[Box, Box]]:

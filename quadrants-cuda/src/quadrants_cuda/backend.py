@@ -132,12 +132,14 @@ class CudaBackend:
 
     def compile(self, module: Module, target: Target, options: Any = None) -> Artifact:
         """PTX for the entry of the module."""
-        from quadrants_cuda.codegen import to_ptx  # LLVM and the lowering are loaded when something is compiled
-        from quadrants_cuda.lower.kernel import lower
+        from quadrants.lower.gpu.kernel import lower  # LLVM and the lowering are loaded when something is compiled
+        from quadrants_cuda.codegen import check_shared, to_ptx
+        from quadrants_cuda.primitives import PRIMITIVES
 
         arch = _arch(target)
         kernel = module.entry
-        text, facts = lower(clone_module(module))
+        check_shared(module)
+        text, facts = lower(clone_module(module), PRIMITIVES)
         code = to_ptx(text, arch)
         shown = {"llvm": text, "ptx": code.decode()}
         return Artifact(target, "ptx", code, (kernel,), (("facts", facts.to_json()),), text=shown)

@@ -12,6 +12,10 @@ import re
 
 from quadrants.diagnostics import Code, InternalError
 from quadrants.host import llvm
+from quadrants.ir import Module
+from quadrants.lower.gpu.legalise import shared_bytes
+from quadrants.lower.gpu.refusals import refuse
+from quadrants_cuda.target import MOST_STATIC
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
@@ -32,6 +36,15 @@ _FEATURES = {"sm_70": "+ptx63"}
 _INTRINSIC = re.compile(r"@llvm\.([\w.]+)")
 _TYPE = re.compile(r"\.(?:(?:v\d+)?(?:[if]\d+|p\d+))")
 _DECLARED = re.compile(r"^declare .*@([\w.$]+)\(", re.MULTILINE)
+
+
+def check_shared(module: Module) -> None:
+    """Refuse more static shared memory than PTX has."""
+    nbytes = shared_bytes(module)
+    if nbytes > MOST_STATIC:
+        what = f"a kernel with {nbytes} bytes of shared arrays of constant size (at most {MOST_STATIC})"
+        hint = "make the array dynamic: shape 0, and the bytes as the fourth number of the launch"
+        raise refuse("a CUDA device", module.functions[module.entry], None, what, hint)
 
 
 def refused(text: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,13 @@ from quadrants_cuda.driver.memory import Memory
 
 #: So many launches whose reports have not been looked at are waited for.
 _MOST_PENDING = 64
+
+
+def _finish(device: weakref.ref[CudaDevice]) -> None:
+    """At the end of the process: what kernels have still to print or to raise."""
+    found = device()
+    if found is not None and found.pending:
+        found.synchronize()
 
 
 class CudaDevice:
@@ -29,11 +38,17 @@ class CudaDevice:
         self._context = cuda.got("CUcontext", "cuDevicePrimaryCtxRetain", self.handle)
         self._local = threading.local()
         self._lock = threading.RLock()
-        self._reports: list[tuple[Any, Callable[[Any], Exception | None]]] = []
+        self._reports: list[tuple[Any, Callable[[bytearray], Exception | None]]] = []
         self._spare: dict[int, list[Any]] = {}
         self.has_streams = False
         self.memory = Memory(self)
         self.shared_bytes = self.attribute(c.SHARED_PER_BLOCK_OPTIN)
+        atexit.register(_finish, weakref.ref(self))
+
+    @property
+    def pending(self) -> int:
+        """Launches whose reports have not been looked at."""
+        return len(self._reports)
 
     def attribute(self, number: int) -> int:
         return int(self.cuda.got("int", "cuDeviceGetAttribute", number, self.handle))
@@ -66,7 +81,7 @@ class CudaDevice:
 
     # Reports
 
-    def report(self, nbytes: int, look: Callable[[Any], Exception | None]) -> int:
+    def report(self, nbytes: int, look: Callable[[bytearray], Exception | None]) -> int:
         """The address of a report for a launch; `look` is given the memory when the launch is over."""
         cuda = self.cuda
         with self._lock:
@@ -90,7 +105,7 @@ class CudaDevice:
             pending, self._reports = self._reports, []
             problem: Exception | None = None
             for (pointer, nbytes), look in pending:
-                found = look(self.cuda.ffi.buffer(pointer, nbytes))
+                found = look(bytearray(self.cuda.ffi.buffer(pointer, nbytes)))
                 problem = problem or found
                 self._spare[nbytes].append(pointer)
         if problem is not None:

@@ -11,12 +11,11 @@ from typing import Any
 
 from quadrants.backend.contract import Artifact, LaunchAbi, LaunchShape, Stream
 from quadrants.diagnostics import BackendError, Code
+from quadrants.host.launchreport import Reader
+from quadrants.lower.gpu.kernel import ENTRY, Facts, launch_words
 from quadrants_cuda.device import CudaDevice
 from quadrants_cuda.driver import declarations as c
 from quadrants_cuda.driver.library import CudaError
-from quadrants_cuda.lower.context import PRINT_BYTES, REPORT_BYTES
-from quadrants_cuda.lower.kernel import ENTRY, Facts
-from quadrants_cuda.reports import look
 
 Box = tuple[int, int, int]
 #: The most blocks along y and z that one launch has.
@@ -38,6 +37,7 @@ class CudaExecutable:
         self.device = device
         self.name = artifact.entries[0]
         self.facts = Facts.from_json(dict(artifact.metadata)["facts"])
+        self._reader = Reader(self.facts)
         self._modules: list[Any] = []
         self._function = self._load(0)
         self._most_threads = self._attribute(self._function, c.FUNC_MAX_THREADS)
@@ -89,13 +89,14 @@ class CudaExecutable:
         device.enter()
         function = self._fitting(shape)
         words = struct.pack("<Q", self._kept(arguments, stream)) if facts.indirect else arguments
-        if facts.reports:
-            nbytes = REPORT_BYTES + PRINT_BYTES * facts.prints
-            words += struct.pack("<Q", device.report(nbytes, lambda memory: look(facts, memory)))
-        _, y, z = shape.grid
+        report = 0
+        if facts.raises or facts.prints:
+            report = device.report(self._reader.nbytes, self._reader.look)
+        x, y, z = shape.grid
         for first_y, first_z in _parts(shape.grid):
-            given = words + struct.pack("<4I", first_y, first_z, y, z) if facts.placed else words
-            grid = (shape.grid[0], min(y - first_y, MOST_BLOCKS), min(z - first_z, MOST_BLOCKS))
+            first = (0, first_y, first_z)
+            given = words + launch_words(shape.grid, shape.block, first, shape.shared_bytes, report)
+            grid = (x, min(y - first_y, MOST_BLOCKS), min(z - first_z, MOST_BLOCKS))
             self._start(function, given, grid, shape, stream)
 
     def _kept(self, arguments: bytes, stream: Stream | None) -> int:

@@ -39,7 +39,7 @@ class Memory:
     @property
     def used(self) -> int:
         """How many blocks are in use."""
-        return len(self._sizes)
+        return len(self._sizes) - len(self._later)
 
     def allocate(self, nbytes: int, alignment: int = 64) -> int:
         """The address of a new block; MemoryError where there is no room."""

@@ -1,7 +1,8 @@
 """A module of QIR to the LLVM IR of a kernel, and what a launch has to know of it.
 
 Takes a module whose entry is a device function that gives nothing. The kernel takes the words of the argument block, each as a
-parameter, so that a driver copies the block as it is; behind them the words of the launch (`Launch`).
+parameter, so that a driver copies the block as it is; behind them the words of the launch (`launch_words`). A block of more words
+than a kernel can take stays in memory, and its address is the only word.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class Facts:
     Args:
         kernel: the qualified name of the Python function.
         words: of the argument block.
+        indirect: whether the block stays in memory.
         raises: whether a thread may report an exception.
         prints: whether the report needs room for what is printed.
         dynamic: whether it uses dynamic shared memory.
@@ -61,6 +63,7 @@ class Facts:
 
     kernel: str = ""
     words: int = 0
+    indirect: bool = False
     raises: bool = False
     prints: bool = False
     dynamic: bool = False
@@ -103,7 +106,7 @@ def lower(module: Module, primitives: Primitives) -> tuple[str, Facts]:
     )
     lowered = lower_module(module, options)
     defined = _definitions(kernel, lowered, primitives)
-    facts = _facts(module, kernel, lowered)
+    facts = _facts(module, kernel, lowered, primitives)
     return "\n".join((*defined, lowered.text, _entry(kernel, facts, lowered, primitives), "")), facts
 
 
@@ -124,10 +127,12 @@ def _definitions(kernel: Function, lowered: Lowered, p: Primitives) -> list[str]
     ]
 
 
-def _facts(module: Module, kernel: Function, lowered: Lowered) -> Facts:
+def _facts(module: Module, kernel: Function, lowered: Lowered, p: Primitives) -> Facts:
+    words = sum(_words(value.type) for value in kernel.params)
     return Facts(
         kernel=kernel.scope.qualname,
-        words=sum(_words(value.type) for value in kernel.params),
+        words=words,
+        indirect=p.most_words is not None and words > p.most_words,
         raises=lowered.entry_raises,
         prints=any(site.kind is SiteKind.HOST for site in lowered.sites),
         dynamic=f"@{DYNAMIC} = " in lowered.text,
@@ -159,7 +164,8 @@ def _entry(kernel: Function, facts: Facts, lowered: Lowered, p: Primitives) -> s
         code.line(f"store i32 0, ptr {code.let(f'getelementptr i8, ptr %ctx, i64 {offset}')}, align 4")
     for text, name, offset in _LAUNCH_PARAMS:
         code.line(f"store {text} {name}, ptr {code.let(f'getelementptr i8, ptr %ctx, i64 {offset}')}, align 4")
-    words = iter([f"%w{position}" for position in range(facts.words)])
+    direct = ["%w0"] if facts.indirect else [f"%w{position}" for position in range(facts.words)]
+    words = _loaded(code, facts) if facts.indirect else iter(direct)
     given = ["ptr %ctx"]
     for value in kernel.params:
         take = _array if isinstance(value.type, ArrayType) else _scalar
@@ -173,10 +179,18 @@ def _entry(kernel: Function, facts: Facts, lowered: Lowered, p: Primitives) -> s
             f"failed:\n  call void @qd_report(ptr %ctx, i32 {status})\n  br label %done\n"
             "done:\n  ret void"
         )
-    params = [*(f"i64 %w{position}" for position in range(facts.words))]
+    params = [f"i64 {name}" for name in direct]
     params += [f"{text} {name}" for text, name, _ in _LAUNCH_PARAMS]
     body = "\n".join(code.lines)
     return f"\ndefine {p.convention} void @{ENTRY}({', '.join(params)}) convergent nounwind {{\nentry:\n{body}\n{end}\n}}\n"
+
+
+def _loaded(code: _Lines, facts: Facts) -> Iterator[str]:
+    """The words of a block in memory."""
+    block = code.let("inttoptr i64 %w0 to ptr addrspace(1)")
+    for position in range(facts.words):
+        at = code.let(f"getelementptr i64, ptr addrspace(1) {block}, i64 {position}")
+        yield code.let(f"load i64, ptr addrspace(1) {at}, align 8")
 
 
 def _array(code: _Lines, type: object, words: Iterator[str]) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 
 from quadrants._frozen import frozen
 from quadrants.ir.core import Op
-from quadrants.lower.emit import FunctionEmitter, Text
+from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 
 #: Lanes of a subgroup, whatever the hardware's own number is: programs agree on all GPUs.
 LANES = 32
@@ -27,6 +28,8 @@ class Primitives:
         ballot: (mask, condition): those of them where a condition holds, as bits.
         read: (mask, word, lane): the word of a lane of the mask.
         wait: waits for the threads of the block, memory included; gives nothing.
+        own: op name -> emitter, for what this kind has better instructions for than those that are made of the ones above.
+        most_words: the most words of an argument block that a kernel takes as parameters; None: any number.
     """
 
     title: str
@@ -39,3 +42,5 @@ class Primitives:
     ballot: Callable[[FunctionEmitter, Text, Text], Text]
     read: Callable[[FunctionEmitter, Text, Text, Text], Text]
     wait: Callable[[FunctionEmitter], None]
+    own: Mapping[str, Emitter] = field(default_factory=dict)
+    most_words: int | None = None

@@ -14,5 +14,5 @@ from quadrants.lower.gpu.refusals import UNSUPPORTED
 
 def emitters(p: Primitives) -> Mapping[str, Emitter]:
     """Those of the CPU, with what only threads of a device have, without what no device runs."""
-    found = {**table.EMITTERS, **threads.emitters(p), **lanes.emitters(p), **prints.emitters(p)}
+    found = {**table.EMITTERS, **threads.emitters(p), **lanes.emitters(p), **prints.emitters(p), **p.own}
     return MappingProxyType({name: emitter for name, emitter in found.items() if name not in UNSUPPORTED})
