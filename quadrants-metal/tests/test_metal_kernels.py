@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import traceback
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -312,3 +316,52 @@ def test_a_function_does_not_give_back_an_array_of_its_own() -> None:
 
     with pytest.raises(CompileError, match="a function that gives back an array of its own"):
         work[1, 4](np.zeros(4, np.int32))
+
+
+def test_prints_and_errors_come_at_the_latest_when_the_process_ends() -> None:
+    program = """
+import numpy as np
+import quadrants as qd
+from quadrants.backend import registry
+from metal_harness import needed
+
+registry._REGISTRY._instances["metal"] = needed().backend
+x = qd.metal.to_device(np.array([5], np.int32))
+
+@qd.metal.kernel
+def shout(x):
+    print("heard", x[0])
+    assert x[0] > 7, "too small"
+
+shout[1, 1](x)
+"""
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    assert done.stdout == "heard 5\n"
+    assert "AssertionError: too small" in done.stderr
+
+
+def test_a_forked_process_is_told_so() -> None:
+    @ns.kernel
+    def one(x):
+        x[0] = 1
+
+    one[1, 1](np.zeros(1, np.int32))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            one[1, 1](np.zeros(1, np.int32))
+            os.write(writing, b"it ran")
+        except qd.QuadrantsError as error:
+            os.write(writing, str(error).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert "CPU was opened before this process was forked" in os.read(reading, 1000).decode()

@@ -6,8 +6,12 @@ launches have to say (errors, prints) is asked for when someone waits.
 
 from __future__ import annotations
 
+import atexit
+import os
 import threading
 import time
+import weakref
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -31,15 +35,32 @@ class MetalDevice:
         self.device = found.devices[index]
         self.name = str(self.device.name())
         self.queue = self.device.newCommandQueue()
+        self.limits = {**LIMITS, "shared_bytes": int(self.device.maxThreadgroupMemoryLength())}
         self.lock = threading.RLock()
-        self.memory = Memory(self.metal, self.device, index, self.wait, self.synchronize)
+        self.memory = Memory(self.metal, self.device, index, self.wait, self.synchronize, self.check)
         self.streams = 0
-        self._pending: list[tuple[Any, Report | None]] = []
+        self._pending: deque[tuple[Any, Report | None]] = deque()
         self._failed: list[Exception] = []
+        self._forked = False
+        own = weakref.ref(self)
+        atexit.register(_on, own, MetalDevice.synchronize)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=lambda: _on(own, MetalDevice.forget))
 
-    @property
-    def limits(self) -> dict[str, int]:
-        return {**LIMITS, "shared_bytes": int(self.device.maxThreadgroupMemoryLength())}
+    def check(self) -> None:
+        """Refuse to go on in a forked process: the driver is not in it."""
+        if self._forked:
+            raise BackendError(
+                Code.BACKEND_UNAVAILABLE,
+                f"{self.name} was opened before this process was forked, and cannot be used in it",
+                hint="start processes with multiprocessing's method 'spawn'",
+            )
+
+    def forget(self) -> None:
+        """What a forked process does first."""
+        self._forked = True
+        self.lock = threading.RLock()
+        self._pending.clear()
 
     def submit(self, commands: Any, report: Report | None) -> None:
         """Start commands; the report is looked at when they are waited for."""
@@ -51,9 +72,10 @@ class MetalDevice:
     def wait(self) -> None:
         """Wait for everything that was launched; what failed is kept for who synchronises."""
         with self.lock:
-            pending, self._pending = self._pending, []
-            for commands, report in pending:
+            while self._pending:
+                commands, report = self._pending[0]
                 commands.waitUntilCompleted()
+                self._pending.popleft()
                 problem = commands.error()
                 if problem is not None:
                     text = f"{self.name} stopped a launch: {problem.localizedDescription()}"
@@ -68,6 +90,13 @@ class MetalDevice:
             failed, self._failed = self._failed, []
         if failed:
             raise failed[0]
+
+
+def _on(device: weakref.ref[MetalDevice], what: Callable[[MetalDevice], None]) -> None:
+    """At the end of the process, or in a fork of it: what kernels have still to print or to raise, or nothing more."""
+    found = device()
+    if found is not None:
+        what(found)
 
 
 class MetalStream:

@@ -82,6 +82,7 @@ class MetalExecutable:
         """Start the kernel. All streams of a device are one queue."""
         if shape.empty:
             return
+        self.device.check()
         self._check(shape.block, shape.shared_bytes)
         device, metal = self.device, self.device.metal
         with device.lock, device.pool():

@@ -13,23 +13,34 @@ from typing import Any
 #: DLPack's number of Metal.
 _DLPACK_METAL = 8
 
+_Call = Callable[[], None]
+
 
 class Memory:
-    """See the module's docstring. `wait` returns when all that was launched is done; `synchronize` raises what went wrong."""
+    """See the module's docstring.
 
-    def __init__(
-        self, metal: Any, device: Any, index: int, wait: Callable[[], None], synchronize: Callable[[], None]
-    ) -> None:
+    Args:
+        metal: the bindings.
+        device: Metal's device.
+        index: its number.
+        wait: returns when all that was launched is done.
+        synchronize: the same; raises what went wrong.
+        check: raises where the device cannot be used.
+    """
+
+    def __init__(self, metal: Any, device: Any, index: int, wait: _Call, synchronize: _Call, check: _Call) -> None:
         self._metal = metal
         self._device = device
         self._index = index
         self._wait = wait
         self._synchronize = synchronize
+        self._check = check
         self._starts: list[int] = []
         self.buffers: dict[int, Any] = {}  # by address
 
     def buffer(self, nbytes: int) -> Any:
         """A buffer that the host sees."""
+        self._check()
         made = self._device.newBufferWithLength_options_(max(16, nbytes), self._metal.MTLResourceStorageModeShared)
         if made is None:
             raise MemoryError(f"{self._device.name()} has no room for {nbytes} bytes")
