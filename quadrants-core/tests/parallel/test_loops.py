@@ -378,3 +378,46 @@ def test_huge_and_empty_ranges() -> None:
     for bounds in ((-(2**63) + 7, -(2**63)), (2**63 - 1, 2**63 - 9), (3, 3), (-5, 50), (100, -100)):
         wrapped = (down(*bounds) + 2**63) % 2**64 - 2**63
         assert qd.njit(parallel=True)(down)(*bounds) == wrapped
+
+
+def first_least(x):
+    best, place, other = np.inf, -1, -1.0
+    for i in qd.prange(len(x)):
+        if x[i] < best:
+            best = x[i]
+            place = i
+            other = i * 0.5
+    return best, place, other
+
+
+def first_greatest(x):
+    best, place = x[0], 0
+    for i in range(1, len(x)):
+        if best < x[i]:
+            best, place = x[i], i
+    return best, place
+
+
+def last_least(x):
+    best, place = 100, -1
+    for i in range(len(x)):
+        if x[i] <= best:
+            best, place = x[i], i
+    return best, place
+
+
+def test_extremes_with_their_places() -> None:
+    rng = np.random.default_rng(8)
+    for n in (1, 2, 255, 1000, 5000):
+        ints = rng.integers(-5, 5, n)
+        floats = ints.astype(np.float64)
+        floats[rng.integers(0, n, n // 5)] = np.nan
+        assert explained(same(first_least, floats)) == ["parallel"]
+        assert explained(same(first_least, ints.astype(np.float64))) == ["parallel"]
+        assert explained(same(first_greatest, ints)) == ["parallel"]
+        same(first_greatest, floats)
+        same(last_least, ints)
+    same(first_least, np.full(600, np.inf))
+    same(first_least, np.full(600, np.nan))
+    same(first_least, np.zeros(0))
+    same(first_least, np.where(np.arange(600) % 2, 0.0, -0.0))

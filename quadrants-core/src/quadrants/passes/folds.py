@@ -13,10 +13,11 @@ from dataclasses import field
 
 from quadrants._frozen import frozen, record
 from quadrants.ir import Function, Op, Region, Value
+from quadrants.passes import extremes
 from quadrants.passes.structure import Exits, definitions, exits_of
 from quadrants.types import Scalar
 
-SAME, LAST, SKIPPED = "same", "last", "skipped"
+SAME, LAST, SKIPPED, ALONG = "same", "last", "skipped", "along"
 #: The ops that fold, and what they are in words.
 WORDS = {
     "add": "the sum",
@@ -27,6 +28,9 @@ WORDS = {
     "or": "the disjunction",
     "xor": "the exclusive or",
     LAST: "the last value of",
+    "least": "the minimum",
+    "greatest": "the maximum",
+    ALONG: "with it",
 }
 _OPS = frozenset({"add", "sub", "mul", "min", "max", "and", "or", "xor"})
 _PARTS = ("real", "imag")
@@ -37,13 +41,14 @@ Edge = tuple[Op, int]
 @frozen(eq=False)
 class Fold:
     """One carried value. `kind`: the op that combines two parts, `SAME` (it does not change) or `LAST`. `ops`: those that
-    fold, in a turn.
+    fold, in a turn. `leader`: of `ALONG`, the index of the extreme that it is set with.
     """
 
     index: int
     kind: str
     arg: Value
     ops: tuple[Op, ...] = ()
+    leader: int = -1
 
 
 @frozen(eq=False)
@@ -129,13 +134,19 @@ class Flow:
         return op.results
 
 
-def folds(loop: Op, flow: Flow, *, strict: bool, skip: Collection[int] = ()) -> list[Fold] | Carried:
+def folds(
+    loop: Op, flow: Flow, *, strict: bool, skip: Collection[int] = (), places: bool = False
+) -> list[Fold] | Carried:
     """The folds of a loop that nothing breaks out of. `strict`: floats keep the order of their operations. `skip`: the places of
-    values that are not looked at."""
+    values that are not looked at. `places`: whether extremes that others go along with (see `extremes`) are folds."""
     found = []
+    extreme = _extremes(loop, flow) if places else {}
     for index, arg in enumerate(loop.regions[0].args[1:]):
         if index in skip:
             found.append(Fold(index, SKIPPED, arg))
+            continue
+        if index in extreme:
+            found.append(extreme[index])
             continue
         ends = [(jump, index) for jump in flow.exits[loop].continues]
         if all(jump.operands[index] is arg for jump, _ in ends):
@@ -148,6 +159,16 @@ def folds(loop: Op, flow: Flow, *, strict: bool, skip: Collection[int] = ()) -> 
             if kind is None or not _allowed(arg, kind, strict):
                 return Carried(index, arg, flow.reader(arg, loop))
             found.append(Fold(index, kind, arg, tuple(tracer.ops)))
+    return found
+
+
+def _extremes(loop: Op, flow: Flow) -> dict[int, Fold]:
+    """The extremes of a loop and what goes along with them, by index."""
+    args = loop.regions[0].args[1:]
+    found: dict[int, Fold] = {}
+    for extreme in extremes.find(loop, flow.makers, flow.uses):
+        found[extreme.index] = Fold(extreme.index, extreme.kind, args[extreme.index])
+        found.update((k, Fold(k, ALONG, args[k], leader=extreme.index)) for k in extreme.along)
     return found
 
 

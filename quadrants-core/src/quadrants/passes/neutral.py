@@ -17,8 +17,8 @@ def together(b: Builder, kind: str, total: Value, part: Value) -> Value:
 
 def neutral(kind: str, type: Scalar) -> bool | int | float | complex:
     """What changes nothing when it is combined with another value (for `LAST`: anything)."""
-    if kind in ("min", "max"):
-        return _extreme(type, highest=kind == "min")
+    if kind in ("min", "max", "least", "greatest"):
+        return _extreme(type, highest=kind in ("min", "least"))
     if type.is_bool:
         return kind == "and"
     if kind == "and":

@@ -19,7 +19,8 @@ from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.rewrite import clone_op, max_label, replace_uses
 from quadrants.passes import arrayfolds
 from quadrants.passes.arrayfolds import ArrayFold
-from quadrants.passes.folds import LAST, SAME, Fold
+from quadrants.passes.extremes import PREDICATES
+from quadrants.passes.folds import ALONG, LAST, SAME, Fold
 from quadrants.passes.neutral import neutral, together
 from quadrants.passes.structure import free_values
 from quadrants.types import I64, ArrayType, RefType, Scalar
@@ -202,10 +203,19 @@ class Outliner:
         label = max_label(self.function.body) + 1000
         with b.into(body):
             place, *totals = body.args
+            parts = [b.value("load", buffer, place, checked=False, wrap=False) for _, buffer in folded]
+            better = {
+                fold.index: b.value("cmp", part, total, pred=PREDICATES[fold.kind])
+                for (fold, _), part, total in zip(folded, parts, totals)
+                if fold.kind in PREDICATES
+            }
             following = []
-            for (fold, buffer), total in zip(folded, totals):
-                part = b.value("load", buffer, place, checked=False, wrap=False)
-                following.append(together(b, fold.kind, total, part))
+            for (fold, _), part, total in zip(folded, parts, totals):
+                chosen = better.get(fold.leader if fold.kind == ALONG else fold.index)
+                if chosen is None:
+                    following.append(together(b, fold.kind, total, part))
+                else:
+                    following.append(b.value("select", chosen, part, total))
             b.op("continue", *following, label=label)
         made = b.op("for", b.i64(0), count, b.i64(1), *inits, regions=[body], label=label, cold=True)
         return made.results

@@ -128,7 +128,7 @@ class _Paralleliser:
             return Refusal(
                 "may-raise", f"it may raise {where}, where nothing behind the exception may have run", raising
             )
-        carried = folds(op, self.flow, strict=strict)
+        carried = folds(op, self.flow, strict=strict, places=True)
         if isinstance(carried, Carried):
             return Refusal.of_carried(op, carried, strict)
         if any(fold.kind != SAME and isinstance(fold.arg.type, ArrayType) for fold in carried):
