@@ -401,3 +401,36 @@ def test_struct_methods_change_their_struct() -> None:
     assert n == 7 and v.to_list() == [2, 0]
     with pytest.raises(qd.QuadrantsError, match="no member 'm'"):
         Counter(m=1)
+
+
+def test_updates_of_elements_of_its_own_are_plain() -> None:
+    @qd.kernel
+    def own(x, v):
+        for i in range(x.shape[0]):
+            x[i] += 2
+            for k in range(v.shape[1]):
+                v[i, k] -= x[i]
+
+    @qd.kernel
+    def others(x, at):
+        for i in range(at.shape[0]):
+            x[at[i]] += 2
+
+    @qd.kernel
+    def moved(x):
+        for i in range(x.shape[0] - 1):
+            x[i] += 1
+            x[i + 1] += 2
+
+    x, v = np.zeros(1000, np.float32), np.zeros((1000, 3), np.float32)
+    own(x, v)
+    assert (x == 2).all() and (v == -2).all()
+    others(x, np.array([1, 1, 999] * 1000))
+    assert x[1] == 4002 and x[999] == 2002
+    moved(x[10:20])
+    assert x[10:20].tolist() == [3, *[5] * 8, 4]
+
+    def has_atomic(kernel) -> bool:
+        return " atomic " in "".join(kernel.dispatcher.inspect_ir().values())
+
+    assert not has_atomic(own) and has_atomic(others) and has_atomic(moved)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.passes.structure import CALLS, LOOPS
 from quadrants.passes.subscripts import Writes
+from quadrants.passes.written import TARGETS
 from quadrants.types import ArrayType
 
 
@@ -86,8 +87,8 @@ def _walk(
     region: Region, roots: dict[Value, frozenset[int]], everything: frozenset[int], found: set[int], writes: Writes
 ) -> None:
     for op in region.ops:
-        if op.name == "store":
-            found |= roots.get(op.operands[1], everything)
+        if op.name in TARGETS:
+            found |= roots.get(op.operands[TARGETS[op.name]], everything)
         elif op.name in CALLS:
             first = 1 if op.name == "fork" else 0  # a fork gives lo and hi in place of turns, grain and work
             for index, operand in enumerate(op.operands):

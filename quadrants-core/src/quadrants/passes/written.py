@@ -10,7 +10,7 @@ from quadrants.ir import Function, Module, Op, Value
 
 #: Ops that only read an array, or make a view of it; and where those that write one have it.
 _READING = frozenset({"load", "dim", "stride", "same", "overlap", "view"})
-_TARGETS = {"store": 1, "atomic": 1, "atomic.cas": 2}
+TARGETS = {"store": 1, "atomic": 1, "atomic.cas": 2}
 
 
 def written_params(module: Module, function: Function) -> frozenset[int]:
@@ -49,4 +49,4 @@ class _Written:
         if op.name == "call":
             callee = self.module.functions[str(op.attrs["callee"])]
             return any(result.type.heap for result in op.results) or position in self.params(callee)
-        return op.name not in _READING and _TARGETS.get(op.name, position) == position
+        return op.name not in _READING and TARGETS.get(op.name, position) == position
