@@ -230,3 +230,35 @@ def test_sizes_that_do_not_fit_are_errors() -> None:
 
     with pytest.raises(qd.CompileError, match="known when the kernel is compiled"):
         static(np.zeros(3))
+
+
+def test_elements_are_assigned_in_loops_and_branches() -> None:
+    @qd.kernel
+    def run(k: int):
+        a = qd.Matrix.zero(float, 3, 3)
+        v = qd.Vector([0.0, 0.0, 0.0])
+        for i in range(3):
+            for j in range(3):
+                a[i, j] = i * 3 + j
+            if i > 0:
+                v[i] = 5
+            v.x += 1
+        n = 0
+        while n < k:
+            v[1] *= 2
+            n += 1
+        return a, v
+
+    a, v = run(2)
+    assert a.to_list() == [[0, 1, 2], [3, 4, 5], [6, 7, 8]] and v.to_list() == [3, 20, 5]
+
+
+def test_variables_that_turns_hand_on_run_in_order() -> None:
+    @qd.kernel
+    def fibonacci(n: int) -> int:
+        a, b = 0, 1
+        for _ in range(n):
+            a, b = b, a + b
+        return a
+
+    assert [fibonacci(n) for n in range(10)] == [0, 1, 1, 2, 3, 5, 8, 13, 21, 34]

@@ -53,9 +53,11 @@ class ControlWalk(Emitter):
         self.kept: dict[object, dict[str, Type | None]] = {}
         self._next_label = 0
         self.loop_depth = 0
-        #: How many loops around are parallel, and whether the next loop is not to be (see `portable`).
-        self.parallel_depth = 0
+        self.parallel_depth = 0  # how many loops around are parallel, see `portable`
         self.serialize_next = False
+        #: Locals that a store into a part of them has changed in the present loop; and by loop.
+        self.rebound: set[str] = set()
+        self.changed: dict[object, set[str]] = {}
         #: Whether returned values may be of different types, so that they are not merged before.
         self.returns_apart = False
 
@@ -439,11 +441,19 @@ class ControlWalk(Emitter):
         of what it meets (`total = 0.0` outside of two loops over float32 stays float32).
         """
         locals_ = {name: v.type for name, v in sorted(base.locals.items())}
+        entry |= {name: locals_[name] for name in self.changed.get(key, ()) if name in locals_}
         memo = (*key, tuple(locals_.items()))
         types = self.solved.get(memo) or assumption(self.latest.get(key), locals_, entry)
         for round_ in range(MAX_ROUNDS):
             mark = self._mark()
-            region, ends = run(types)
+            region, ends, found = self._noting_changes(run, types)
+            new = {name: locals_[name] for name in found if name in locals_ and name not in entry}
+            if new:  # a store into a part of a variable: no assignment in the code
+                self._cut(mark)
+                self.changed.setdefault(key, set()).update(new)
+                entry |= new
+                types = {**types, **new}
+                continue
             wanted: dict[str, Type] = {}
             for name, t in entry.items():
                 joined = join_types_of([t, *(type_of(end.env.locals.get(name)) for end in ends)])
@@ -456,6 +466,16 @@ class ControlWalk(Emitter):
             self._cut(mark)
             types = wanted
         fail(Code.NO_FIXPOINT, "the types of the variables of this loop do not settle")
+
+    def _noting_changes(
+        self, run: Callable[[dict[str, Type]], tuple[Region, list[Exit]]], types: dict[str, Type]
+    ) -> tuple[Region, list[Exit], set[str]]:
+        """Walk a body; also the locals that were changed without an assignment."""
+        around, self.rebound = self.rebound, set()
+        region, ends = run(types)
+        found = self.rebound
+        self.rebound = around | found
+        return region, ends, found
 
     def _mark(self) -> list[tuple[list[object], int]]:
         lists: list[list[object]] = [self.returns, self.decisions]  # type: ignore[list-item]

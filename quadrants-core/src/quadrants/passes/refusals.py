@@ -25,6 +25,7 @@ class Refusal:
     code: str
     text: str
     op: Op | None
+    variable: bool = False  # whether it is about a variable, not about memory
 
     @property
     def fatal(self) -> bool:
@@ -50,7 +51,7 @@ class Refusal:
         at = f" at {place(carried.reader)}" if carried.reader.loc is not None else ""
         made = f", set at {place(set_at)}" if set_at is not None and set_at.loc is not None else ""
         text = f"every turn reads {name}{at} as the turn before left it{made}"
-        return Refusal("carried-dependence", text, carried.reader)
+        return Refusal("carried-dependence", text, carried.reader, variable=True)
 
     @staticmethod
     def of_memory(loop: Op, verdict: Verdict, declared: bool) -> Refusal | None:
@@ -78,8 +79,8 @@ def _changed(op: Op) -> list[Value]:
 def refuse_declared(function: Function, loop: Op, refusal: Refusal) -> None:
     """Raise the error of a loop that is declared parallel and cannot be."""
     portable = bool(function.attrs.get("portable"))
-    if not refusal.fatal or (portable and refusal.code == "early-exit"):
-        return
+    if not refusal.fatal or (portable and (refusal.variable or refusal.code == "early-exit")):
+        return  # every outermost loop is declared there: such a one runs in order
     code = Code.PARALLEL_EXIT if refusal.code == "early-exit" else Code.CARRIED_DEPENDENCE
     error: type[QuadrantsError] = class_of(code)
     at = refusal.op if refusal.op is not None and refusal.op.loc is not None else loop

@@ -46,6 +46,7 @@ def rebind(emitter: Emitter, old: Abstract, new: Abstract, what: str) -> None:
     for name, value in w.live_env.locals.items():
         found = replaced(value, old, new)
         if found is not value:
+            w.rebound.add(name)
             w.store_local(name, held(w, found))
             return
     fail(Code.NOT_ASSIGNABLE, f"{describe(old)} is in no variable, so that {what} has no effect")

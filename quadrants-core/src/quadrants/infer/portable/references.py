@@ -79,6 +79,7 @@ def written_back(emitter: Emitter, found: Abstract, places: Sequence[int], args:
         for name, local in w.live_env.locals.items():
             now = replaced(local, args[k], value)
             if now is not local:
+                w.rebound.add(name)
                 w.store_local(name, held(w, now))
                 break
     return result
