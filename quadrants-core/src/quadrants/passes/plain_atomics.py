@@ -82,10 +82,10 @@ def _rewritten(ops: Iterable[Op], replaced: dict[Value, Value]) -> list[Op]:
         b = Builder(Region())
         b.loc = op.loc
         value, array, *indices = op.operands
-        checks = {name: bool(op.attr(name)) for name in ("checked", "wrap")}
-        before = b.value("load", array, *indices, **checks)
+        checked, wrap = bool(op.attr("checked")), bool(op.attr("wrap"))
+        before = b.value("load", array, *indices, checked=checked, wrap=wrap)
         after = value if what == "exchange" else b.value(what, before, value)
-        b.op("store", after, array, *indices, **checks)
+        b.op("store", after, array, *indices, checked=checked, wrap=wrap)
         replaced[op.result] = before
         out += b.region.ops
     return out
