@@ -349,6 +349,34 @@ REFUSED = [
     ),
 ]
 
+STORES_FIRST = """
+    for i in range(n):
+        out[i] = a[i] * 2.0
+        x = b[i]
+        while x > 4.0:
+            x *= 0.5
+        top[i] = 1.0 / float(int(x) + k[i])
+"""
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("exact", [False, True])
+def test_exact_state(exact: bool) -> None:
+    """What is stored before a check may be stored by later turns, too, unless state is exact; the exception is the same."""
+    module = module_of(_HEAD + STORES_FIRST, "default")
+    changed = clone_module(module)
+    decisions = pipeline.run(changed, PassOptions(vector_bits=512, verify=True, exact_state=exact))
+    assert any(decision.code == "lanes" for decision in decisions) is not exact
+    raised = 0
+    for seed in range(12):
+        args = lane_programs.arguments(seed)
+        before, after = observe(Sample(module, args)), observe(Sample(module, args), changed)
+        assert (before.raised, before.line) == (after.raised, after.line)
+        assert agree(before, after) or (before.raised and not exact)
+        raised += before.raised is not None
+    assert raised
+
+
 _SUM_OF = """
 def sum_of(x, n):
     s = 0.0

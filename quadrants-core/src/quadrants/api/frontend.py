@@ -142,6 +142,7 @@ def _pass_options(options: Options, vector_bits: int) -> PassOptions:
         bounds_checks=options.boundscheck,
         vector_bits=vector_bits,
         vector_functions=vectormath.NAMES,
+        exact_state=options.debug,
         parallel=options.parallel,
         parallel_work=options.parallel_work,
     )

@@ -23,6 +23,7 @@ class PassOptions:
         verify: whether the module is verified after every pass.
         vector_bits: the size of the target's largest vector registers; 0: no loop is put into lanes.
         vector_functions: the elementary functions that lowering has for lanes, by name and bits.
+        exact_state: whether arrays never hold results of turns behind one that raised.
     """
 
     bounds_checks: bool = True
@@ -33,6 +34,7 @@ class PassOptions:
     verify: bool = False
     vector_bits: int = 0
     vector_functions: frozenset[tuple[str, int]] = frozenset()
+    exact_state: bool = False
 
 
 @record

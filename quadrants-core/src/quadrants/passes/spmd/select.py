@@ -160,7 +160,7 @@ class Selector:
             self.makers_of(found),
             self.function.scope,
             self.strict,
-            exact=self.strict or inside_try,
+            exact=self.strict or inside_try or self.context.options.exact_state,
             extremes=found.skipped,
         )
         return legality.check(asked)
