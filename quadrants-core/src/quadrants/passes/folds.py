@@ -123,8 +123,8 @@ class Flow:
             if op.name == "continue":
                 shift = 1 if target.name == "for" else 0
                 values = [target.regions[0].args[position + shift]]
-                return [*values, target.results[position]] if shift else values
-            return [target.results[position]]
+                return [*values, *target.results[position : position + 1]] if shift else values
+            return target.results[position : position + 1]  # a loop that is being made may not have all of its results
         if op.name == "for" and position >= 3:
             return [op.results[position - 3], op.regions[0].args[position - 2]]
         if op.name == "loop":
