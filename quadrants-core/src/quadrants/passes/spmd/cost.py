@@ -32,6 +32,9 @@ _LATENCY = 3.0
 _SETUP = 40.0
 #: Integers are quick one by one, too: four a cycle, against one or two vectors of them.
 _INTEGERS = 2.0
+#: Registers of fewer lanes have no instructions for products of large integers, or for their conversion to floats.
+_FULL = 8
+_EMULATED = 3.0
 #: What LLVM leaves alone in an innermost loop.
 _OBSTACLES = frozenset({"check", "loop", "for", "call", "alloc"})
 
@@ -173,7 +176,10 @@ class _Model:
             return self.own(op) + 2
         if op.name in ("check", "index"):
             return 2 / self.lanes
-        slower = 1.0 if any(getattr(value.type, "is_float", False) for value in op.operands) else _INTEGERS
+        whole = not any(getattr(value.type, "is_float", False) for value in op.operands)
+        if whole and self.lanes < _FULL and op.name in ("mul", "cast"):
+            return _EMULATED
+        slower = _INTEGERS if whole else 1.0
         return slower * self.own(op) / self.lanes
 
     def access(self, op: Op) -> float:
