@@ -20,7 +20,7 @@ from quadrants_cuda import target as targets
 from quadrants_cuda.codegen import refused, to_ptx
 from quadrants_cuda.driver import library as libraries
 from quadrants_cuda.executable import CudaExecutable
-from quadrants_cuda.primitives import PRIMITIVES
+from quadrants_cuda.primitives import primitives
 
 TEXT = """qir 1
 entry @k
@@ -110,7 +110,7 @@ def test_other_targets_are_refused(target: Target) -> None:
 
 
 def test_every_operation_is_lowered_or_refused() -> None:
-    table = emitters(PRIMITIVES)
+    table = emitters(primitives(parse_module(kernel())))
     assert set(OPS) == set(table) | set(UNSUPPORTED) | set(softmath.WRITERS)
     assert not set(table) & set(UNSUPPORTED)
 

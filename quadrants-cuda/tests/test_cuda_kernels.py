@@ -267,3 +267,59 @@ def test_device_functions_of_all_kinds(ns) -> None:
     x = np.arange(4, dtype=np.int64)
     run[1, 4](x)
     assert x.tolist() == [2, 4, 6, 8]
+
+
+def test_lanes_that_parted_are_together_again(ns) -> None:
+    @ns.kernel
+    def sums(out):
+        i = ns.grid(1)
+        v = 0
+        for turn in range(i % 5 + 3):
+            if (i + turn) % 3 == 0:
+                v += ns.subgroup.reduce_all_add(1)
+            elif (i + turn) % 3 == 1:
+                for _ in range(i % 2 + 1):
+                    v += 100 * ns.subgroup.reduce_all_add(1)
+            else:
+                continue
+            v += 10000 * ns.subgroup.reduce_all_add(1)
+        out[i] = v
+
+    out = np.zeros(64, np.int64)
+    sums[1, 64](out)
+    for group in range(2):
+        lanes = np.arange(32) + 32 * group
+        expected = np.zeros(32, np.int64)
+        for turn in range(7):
+            here = lanes % 5 + 3 > turn
+            first, second = here & ((lanes + turn) % 3 == 0), here & ((lanes + turn) % 3 == 1)
+            expected[first] += first.sum()
+            expected[second] += 100 * second.sum()
+            more = second & (lanes % 2 == 1)
+            expected[more] += 100 * more.sum()
+            expected[first | second] += 10000 * (first | second).sum()
+        assert out[lanes].tolist() == expected.tolist()
+
+
+def test_lanes_meet_in_functions_and_after_an_early_return(ns) -> None:
+    def share(v, odd):
+        if odd:
+            v += ns.subgroup.reduce_all_add(1)
+        else:
+            v -= 1
+        return v + 1000 * ns.subgroup.reduce_all_add(1)
+
+    @ns.kernel
+    def run(out, n):
+        i = ns.grid(1)
+        if i >= n:
+            return
+        out[i] = share(0, i % 2 == 1)
+
+    out = np.zeros(64, np.int64)
+    run[1, 64](out, 44)
+    odd = np.arange(64) % 2 == 1
+    expected = np.where(odd, 32016, 31999)
+    expected[32:44] = np.where(odd[32:44], 12006, 11999)
+    expected[44:] = 0
+    assert out.tolist() == expected.tolist()

@@ -134,12 +134,13 @@ class CudaBackend:
         """PTX for the entry of the module."""
         from quadrants.lower.gpu.kernel import lower  # LLVM and the lowering are loaded when something is compiled
         from quadrants_cuda.codegen import check_shared, to_ptx
-        from quadrants_cuda.primitives import PRIMITIVES
+        from quadrants_cuda.primitives import primitives
 
         arch = _arch(target)
         kernel = module.entry
         check_shared(module)
-        text, facts = lower(clone_module(module), PRIMITIVES)
+        module = clone_module(module)
+        text, facts = lower(module, primitives(module))
         code = to_ptx(text, arch)
         shown = {"llvm": text, "ptx": code.decode()}
         return Artifact(target, "ptx", code, (kernel,), (("facts", facts.to_json()),), text=shown)

@@ -1,23 +1,24 @@
 """The instructions of CUDA devices that kernels are made of, for the shared lowering of GPUs.
 
-Lanes that arrive together are found when they do (`activemask`), and named to each instruction. Where every lane of the block
-must come by, which is where nothing of the kernel is around the op, lanes that went apart are first brought together.
+Lanes that arrive together are found when they do (`activemask`), and named to each instruction; `converging` sees to it that
+lanes that a branch has parted arrive together again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
+from quadrants.ir import Module
 from quadrants.ir.core import Op
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.gpu import context, threads
 from quadrants.lower.gpu.lanes import to_words
 from quadrants.lower.gpu.primitives import Primitives
 from quadrants.types import Scalar
+from quadrants_cuda.converging import Converging, active, wait
 
 _AXES = "xyz"
-_ALL = "-1"
 #: A kernel has 4096 bytes of parameters, 48 of which are the launch's.
 MOST_WORDS = (4096 - 48) // 8
 
@@ -28,12 +29,6 @@ def _register(e: FunctionEmitter, name: str) -> Text:
 
 def _along(name: str) -> Callable[[FunctionEmitter, int], Text]:
     return lambda e, axis: _register(e, f"{name}.{_AXES[axis]}")
-
-
-def _active(e: FunctionEmitter, op: Op) -> Text:
-    if e.function.attrs.get("kernel") and any(each is op for each in e.function.body.ops):
-        e.line(f"call void @llvm.nvvm.bar.warp.sync(i32 {_ALL})")
-    return e.let("call i32 @llvm.nvvm.activemask()")
 
 
 def _ballot(e: FunctionEmitter, mask: Text, condition: Text) -> Text:
@@ -78,41 +73,61 @@ def _counting(name: str, result: str) -> Emitter:
     return emit
 
 
-def _match(e: FunctionEmitter, op: Op) -> None:
-    """A value of 64 bits is matched by both of its words."""
-    type = op.operands[0].type
-    assert isinstance(type, Scalar)
-    words = to_words(e, type, e.one(op.operands[0]))
-    mask = _active(e, op)
-    found = [e.let(f"call i32 @llvm.nvvm.match.any.sync.i32(i32 {mask}, i32 {word})") for word in words]
-    both = found[0] if len(found) == 1 else e.let(f"and i32 {found[0]}, {found[1]}")
-    e.set(op, e.let(f"zext i32 {both} to i64"))
+class _Lanes:
+    """What depends on where lanes wait for each other."""
+
+    def __init__(self, converging: Converging) -> None:
+        self.converging = converging
+
+    def active(self, e: FunctionEmitter, op: Op) -> Text:
+        """The lanes that are here together."""
+        if self.converging.all_lanes(op):
+            wait(e, "-1")
+        return active(e)
+
+    def match(self, e: FunctionEmitter, op: Op) -> None:
+        """A value of 64 bits is matched by both of its words."""
+        type = op.operands[0].type
+        assert isinstance(type, Scalar)
+        words = to_words(e, type, e.one(op.operands[0]))
+        mask = self.active(e, op)
+        found = [e.let(f"call i32 @llvm.nvvm.match.any.sync.i32(i32 {mask}, i32 {word})") for word in words]
+        both = found[0] if len(found) == 1 else e.let(f"and i32 {found[0]}, {found[1]}")
+        e.set(op, e.let(f"zext i32 {both} to i64"))
+
+    def barrier(self, e: FunctionEmitter, op: Op) -> None:
+        wait(e, self.active(e, op))
 
 
-def _lanes_barrier(e: FunctionEmitter, op: Op) -> None:
-    e.line(f"call void @llvm.nvvm.bar.warp.sync(i32 {_active(e, op)})")
-
-
-PRIMITIVES = Primitives(
-    title="a CUDA device",
-    convention="ptx_kernel",
-    scopes=MappingProxyType({"block": ' syncscope("block")', "device": ' syncscope("device")', "system": ""}),
-    thread_index=_along("tid"),
-    block_index=_along("ctaid"),
-    lane=lambda e: _register(e, "laneid"),
-    active=_active,
-    ballot=_ballot,
-    read=_read,
-    wait=_wait,
-    own={
+#: What has an instruction, whatever the kernel.
+_OWN: Mapping[str, Emitter] = MappingProxyType(
+    {
         "block.index": _axis(_block_index),
         "block.size": _axis(_along("ntid")),
         "grid.size": _axis(_grid_size),
         "barrier.count": _counting("popc", "i32"),
         "barrier.all": _counting("and", "i1"),
         "barrier.any": _counting("or", "i1"),
-        "lane.match": _match,
-        "subgroup.barrier": _lanes_barrier,
-    },
-    most_words=MOST_WORDS,
+    }
 )
+_SCOPES = MappingProxyType({"block": ' syncscope("block")', "device": ' syncscope("device")', "system": ""})
+
+
+def primitives(module: Module) -> Primitives:
+    """Those for a module, which is changed."""
+    converging = Converging(module)
+    lanes = _Lanes(converging)
+    return Primitives(
+        title="a CUDA device",
+        convention="ptx_kernel",
+        scopes=_SCOPES,
+        thread_index=_along("tid"),
+        block_index=_along("ctaid"),
+        lane=lambda e: _register(e, "laneid"),
+        active=lanes.active,
+        ballot=_ballot,
+        read=_read,
+        wait=_wait,
+        own={**_OWN, **converging.emitters(), "lane.match": lanes.match, "subgroup.barrier": lanes.barrier},
+        most_words=MOST_WORDS,
+    )
