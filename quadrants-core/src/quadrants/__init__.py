@@ -29,11 +29,12 @@ _HOMES: dict[str, str] = {
     "backends": "quadrants.backend",
     "func": "quadrants.api.functions",
     **dict.fromkeys(("kernel", "data_oriented"), "quadrants.api.portable.kernels"),
-    **dict.fromkeys(("init", "reset", "sync"), "quadrants.api.portable.runtime"),
+    **dict.fromkeys(("init", "reset", "sync", "gpu", "x64", "x86_64", "arm64"), "quadrants.api.portable.runtime"),
     "dataclass": "quadrants.api.portable.structs",
     **dict.fromkeys(("Vector", "Matrix"), "quadrants.api.portable.values"),
     **dict.fromkeys(
-        ("field", "ndarray", "tensor", "Backend", "Layout", "Field", "Ndarray"), "quadrants.api.portable.tensors"
+        ("field", "ndarray", "tensor", "Backend", "Layout", "Field", "Ndarray", "Tensor"),
+        "quadrants.api.portable.tensors",
     ),
     **dict.fromkeys(("template", "Template"), "quadrants.types.annotations"),
     **dict.fromkeys(
@@ -75,7 +76,7 @@ _ROOMS = frozenset(
     "api backend bytecode cache diagnostics host infer ir library lower passes simt types config options".split()
 )
 #: Names that are other names: annotations of arrays, and modules.
-_ALIASES = {"Tensor": ("quadrants.types.annotations", "ndarray"), "math": ("quadrants.math", "")}
+_ALIASES = {"math": ("quadrants.math", "")}
 _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 
 __all__ = [

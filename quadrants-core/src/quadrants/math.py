@@ -21,14 +21,5 @@ _NAMES: dict[str, Any] = {
     **{f"ivec{n}": vector_type(n, int) for n in (2, 3, 4)},
     **{f"mat{n}": matrix_type(n, n, float) for n in (2, 3, 4)},
 }
+globals().update(_NAMES)  # as globals, so that code that uses one knows where it is kept
 __all__ = list(_NAMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _NAMES:
-        return _NAMES[name]
-    raise AttributeError(f"module 'quadrants.math' has no attribute {name!r}", name=name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

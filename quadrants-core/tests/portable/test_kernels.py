@@ -434,3 +434,40 @@ def test_updates_of_elements_of_its_own_are_plain() -> None:
         return " atomic " in "".join(kernel.dispatcher.inspect_ir().values())
 
     assert not has_atomic(own) and has_atomic(others) and has_atomic(moved)
+
+
+def test_devices_that_kernels_do_not_run_on_yet() -> None:
+    try:
+        with pytest.warns(qd.QuadrantsWarning, match="run on the CPU only so far"):
+            qd.init(arch=qd.gpu)
+        with pytest.raises(qd.QuadrantsError, match="run on the CPU only so far"):
+            qd.init(arch="vulkan", enable_fallback=False)
+        qd.init(arch=qd.x64, random_seed=3)
+    finally:
+        qd.reset()
+
+
+def test_random_numbers_begin_where_the_seed_says() -> None:
+    @qd.kernel
+    def draw() -> float:
+        return qd.random()
+
+    try:
+        qd.init(random_seed=7)
+        first = [draw() for _ in range(3)]
+        qd.init(random_seed=7)
+        assert [draw() for _ in range(3)] == first
+        qd.init(random_seed=8)
+        assert [draw() for _ in range(3)] != first
+    finally:
+        qd.reset()
+
+
+def test_names_of_modules_are_constants_of_the_code() -> None:
+    @qd.kernel
+    def area(r: float) -> float:
+        return qd.math.pi * r**2
+
+    assert np.isclose(area(2.0), 4 * np.pi) and np.isclose(area(1.0), np.pi)
+    assert sum(area.dispatcher.stats.cache_misses.values()) + sum(area.dispatcher.stats.cache_hits.values()) == 1
+    assert isinstance(qd.field(int, 3), qd.Tensor) and not isinstance(np.zeros(3), qd.Tensor)

@@ -69,7 +69,7 @@ class Kernel:
         self.py_func = function
         self.options = options
         self._dispatch: Callable[..., Any] = self._first_call
-        self._generation = -1
+        self._settings: runtime.Settings | None = None
         self._templates: frozenset[str] = frozenset()
 
     def _first_call(self, *args: Any, **keywords: Any) -> Any:
@@ -93,10 +93,10 @@ class Kernel:
         known = annotations_of(self.py_func)
         self._templates = frozenset(name for name, annotation in known.items() if is_template(annotation))
         self._dispatch = Dispatcher(self.py_func, options, ())
-        self._generation = given.generation
+        self._settings = given
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        if self._generation != runtime.settings().generation:
+        if self._settings is not _STATE.settings:
             self._renew()
         if self._templates:
             bound = self._signature.bind(*args, **keywords)
@@ -106,7 +106,13 @@ class Kernel:
             args, keywords = bound.args, bound.kwargs
         if keywords:
             keywords = {name: argument(value) for name, value in keywords.items()}
-        return self._dispatch(*[_CONVERT.get(type(a), argument)(a) for a in args], **keywords)
+            return self._dispatch(*map(argument, args), **keywords)
+        return self._dispatch(
+            *[
+                a.__quadrants_argument__ if type(a) in _TENSORS else a if type(a) in _PLAIN else argument(a)
+                for a in args
+            ]
+        )
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -114,7 +120,7 @@ class Kernel:
     @property
     def dispatcher(self) -> Any:
         """The compiled function behind it: `inspect_ir()`, `explain()` and so on."""
-        if self._generation != runtime.settings().generation:
+        if self._settings is not _STATE.settings:
             self._renew()
         return self._dispatch
 
@@ -134,6 +140,10 @@ def _of_tensor(value: Any) -> Any:
     return value.__quadrants_argument__
 
 
+#: Classes of arguments that are tensors, and those that compiled code takes as they are: filled as classes are met.
+_TENSORS: set[type] = set()
+_PLAIN: set[type] = set()
+_STATE = runtime.STATE
 #: The class of an argument -> what makes of it what compiled code takes; filled as classes are met.
 _CONVERT: dict[type, Callable[[Any], Any]] = {}
 
@@ -144,6 +154,10 @@ def argument(value: Any) -> Any:
     convert = _CONVERT.get(cls)
     if convert is None:
         convert = _CONVERT[cls] = _conversion(cls)
+        if convert is _of_tensor:
+            _TENSORS.add(cls)
+        elif convert is _same:
+            _PLAIN.add(cls)
     return convert(value)
 
 

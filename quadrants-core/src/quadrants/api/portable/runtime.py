@@ -41,7 +41,7 @@ class Settings:
 
 #: Options of other implementations of the language that change nothing here.
 _WITHOUT_EFFECT = frozenset(
-    "enable_fallback require_version print_non_pure src_ll_cache force_scalarize_matrix advanced_optimization"
+    "require_version print_non_pure src_ll_cache force_scalarize_matrix advanced_optimization"
     " cfg_optimization ad_stack_sparse_threshold_bytes ad_stack_experimental_enabled offline_cache"
     " offline_cache_max_size_of_files offline_cache_file_path offline_cache_cleaning_policy log_level print_ir"
     " kernel_profiler device_memory_GB device_memory_fraction flatten_if default_cpu_block_dim default_gpu_block_dim"
@@ -50,15 +50,22 @@ _WITHOUT_EFFECT = frozenset(
 _INTEGERS, _FLOATS = (I32, I64), (F16, F32, F64)
 
 
+#: Names of devices beside those of the backends.
+gpu, x64, x86_64, arm64 = "gpu", "x64", "x86_64", "arm64"
+
+
 class _Runtime:
     """The one state of the language in this process."""
 
     settings = Settings()
 
 
+STATE = _Runtime()
+
+
 def settings() -> Settings:
     """The present settings."""
-    return _Runtime.settings
+    return STATE.settings
 
 
 def init(
@@ -71,12 +78,13 @@ def init(
     fast_math: bool = False,
     random_seed: int = 0,
     cpu_max_num_threads: int | None = None,
+    enable_fallback: bool = True,
     **others: Any,
 ) -> None:
     """Choose the device and the defaults of kernels. Optional; may be called again, which begins anew.
 
     Args:
-        arch: the backend: `qd.cpu` (a namespace, or its name). Other devices are named in the error until they run kernels.
+        arch: the device: `qd.cpu`, `qd.gpu` (the first that there is), `qd.cuda`, ... Kernels run on the CPU so far.
         default_ip: what `int` means: `qd.i32` or `qd.i64`.
         default_fp: what `float` means: `qd.f32` or `qd.f64`.
         debug: exact state at errors; integer overflow raises.
@@ -84,6 +92,7 @@ def init(
         fast_math: floats may be treated as real numbers.
         random_seed: where `qd.random` begins.
         cpu_max_num_threads: how many threads run parallel loops.
+        enable_fallback: whether the CPU, with a warning, does for a device that cannot run kernels; else that is an error.
 
     >>> import quadrants as qd
     >>> qd.init(arch=qd.cpu, default_fp=qd.f32)
@@ -91,25 +100,28 @@ def init(
     for name in others:
         if name not in _WITHOUT_EFFECT:
             _unknown(name)
-    _check_arch(arch)
+    _check_arch(arch, enable_fallback)
+    from quadrants.library import parallel_random  # holds where the sequence is
+
+    parallel_random.STATE[0] = int(random_seed) << 32
     if cpu_max_num_threads:
         from quadrants.host.threads import get_num_threads, set_num_threads  # starts nothing, but needs the host
 
         set_num_threads(max(1, min(cpu_max_num_threads, get_num_threads())))
-    _Runtime.settings = Settings(
+    STATE.settings = Settings(
         default_ip=_number("default_ip", default_ip, I32, _INTEGERS),
         default_fp=_number("default_fp", default_fp, F32, _FLOATS),
         debug=bool(debug),
         boundscheck=check_out_of_bound is not False,
         fast_math=bool(fast_math),
         random_seed=int(random_seed),
-        generation=_Runtime.settings.generation + 1,
+        generation=STATE.settings.generation + 1,
     )
 
 
 def reset() -> None:
     """Forget what `init` has set."""
-    _Runtime.settings = Settings(generation=_Runtime.settings.generation + 1)
+    STATE.settings = Settings(generation=STATE.settings.generation + 1)
 
 
 def sync() -> None:
@@ -129,9 +141,13 @@ def _number(name: str, given: Any, default: Scalar, known: tuple[Scalar, ...]) -
     return found
 
 
-def _check_arch(arch: Any) -> None:
+def _check_arch(arch: Any, enable_fallback: bool) -> None:
     name = arch if isinstance(arch, str) else getattr(arch, "__quadrants_backend__", None)
     if arch is None or name in ("cpu", "x64", "x86_64", "arm64"):
+        return
+    if enable_fallback:
+        text = f"qd.init(arch={arch if name is None else name}): portable kernels run on the CPU only so far, and do so now"
+        warnings.warn(text, QuadrantsWarning, stacklevel=3)
         return
     raise QuadrantsError(
         Code.BAD_OPTION,
