@@ -30,6 +30,7 @@ from quadrants.types import (
     UnionType,
 )
 from quadrants.types.names import SCALAR_NAMES
+from quadrants.types.vectors import MatrixValue, TensorArg, VectorValue
 
 
 def type_name(type_: Type) -> str:
@@ -62,14 +63,29 @@ def _names(types: tuple[Type, ...]) -> str:
     return ", ".join(map(type_name, types))
 
 
+def _named(type_: NamedTupleType) -> str:
+    """A named tuple by its class and fields; vectors, matrices and tensors of them as they are made."""
+    if issubclass(type_.cls, VectorValue):
+        return f"vector({len(type_.items)}, {type_name(type_.items[0])})"
+    if issubclass(type_.cls, MatrixValue):
+        row = type_.items[0]
+        assert isinstance(row, NamedTupleType)
+        return f"matrix({len(type_.items)}, {len(row.items)}, {type_name(row.items[0])})"
+    if type_.cls is TensorArg:
+        array, *sizes = type_.items
+        assert isinstance(array, ArrayType)
+        shape = [len(size.items) for size in sizes if isinstance(size, TupleType)]
+        element = f"{'vector' if len(shape) == 1 else 'matrix'}({', '.join(map(str, shape))}, {_scalar(array.dtype)})"
+        return f"tensor({element}, {array.ndim - len(shape)}d)"
+    return f"{type_.cls.__name__}({', '.join(f'{n}: {type_name(i)}' for n, i in zip(type_.fields, type_.items))})"
+
+
 _RULES: dict[type[Type], Callable[..., str]] = {
     Scalar: _scalar,
     ArrayType: _array,
     LiteralType: _literal,
     TupleType: lambda t: f"tuple({_names(t.items)})",
-    NamedTupleType: lambda t: (
-        f"{t.cls.__name__}({', '.join(f'{n}: {type_name(i)}' for n, i in zip(t.fields, t.items))})"
-    ),
+    NamedTupleType: _named,
     NoneType: lambda t: "None",
     OptionalType: lambda t: f"{type_name(t.item)} or None",
     StrType: lambda t: "str",

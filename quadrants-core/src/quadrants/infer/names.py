@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import types as pytypes
+from collections.abc import Callable
 
 import numpy as np
 
@@ -99,8 +100,8 @@ class ScopeWalk(ControlWalk):
         self.free: dict[str, Abstract] = {}
         #: Whether this is the portable language.
         self.portable = engine.options.portable and not ref.internal
-        #: Numbers that were loaded from arrays, by their identity: the number, the array and the index.
-        self.loaded: dict[int, tuple[Abstract, Arr, tuple[Abstract, ...]]] = {}
+        #: Numbers that were loaded from arrays, by their identity: the number, and what gives its place.
+        self.loaded: dict[int, tuple[Abstract, Callable[[], object]]] = {}
         #: The type of the items of the lists that are made at run time, by where they are made.
         self.lists: dict[object, Type] = {}
 

@@ -320,6 +320,13 @@ def truth(w: Emitter, value: Abstract) -> Value | bool:
     """What `if value:` tests: a register, or the answer when it is known."""
     if isinstance(value, Const):
         return bool(value.value)
+    if vectors.is_value(value):
+        fail(
+            Code.BAD_CONDITION,
+            f"the truth of {describe(value)} is not clear",
+            types=[("condition", value.type)],
+            hint="Write .all() or .any() behind the comparison.",
+        )
     if isinstance(value, (Tup, ListDisplay)):
         answer = special.call(w, "__bool__", value)
         return bool(value.items) if answer is None else truth(w, answer)

@@ -103,7 +103,7 @@ class VectorValue(Value):
         return vector(found) if isinstance(index, slice) else found
 
     def __repr__(self) -> str:
-        return f"[{', '.join(map(repr, self))}]"
+        return f"[{', '.join(map(str, self))}]"
 
     @property
     def n(self) -> int:
@@ -138,7 +138,7 @@ class MatrixValue(Value):
         return tuple.__getitem__(self, index)
 
     def __repr__(self) -> str:
-        return f"[{', '.join(map(repr, self))}]"
+        return f"[{', '.join(map(str, self))}]"
 
     @property
     def n(self) -> int:

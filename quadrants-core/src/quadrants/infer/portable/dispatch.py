@@ -18,7 +18,7 @@ from quadrants.infer.portable import structs, tensors, vectors
 from quadrants.infer.portable.holding import rebind
 from quadrants.infer.portable.structs import Element
 from quadrants.infer.portable.vectors import Origin
-from quadrants.infer.values import Abstract, Arr, Const, Method, Tup
+from quadrants.infer.values import Abstract, Arr, Const, Method, Num, Tup
 
 if TYPE_CHECKING:
     from quadrants.infer.instructions import InstructionWalk
@@ -110,7 +110,9 @@ def get_item(w: InstructionWalk, base: Abstract, index: Abstract) -> Abstract | 
     if isinstance(base, Tup) and structs.is_field(base):
         return structs.load(w, base, index)
     if isinstance(base, Tup) and vectors.is_value(base):
-        return vectors.get_item(w, base, index)
+        element = vectors.get_item(w, base, index)
+        _note_origin(w, base, element, vectors.index_items(index))
+        return element
     if not isinstance(base, Arr):
         return None
     items = tensors.plain_index(w, base, index)
@@ -119,7 +121,7 @@ def get_item(w: InstructionWalk, base: Abstract, index: Abstract) -> Abstract | 
     from quadrants.infer import indexing
 
     found = indexing.load(w, base, [w.integer(item) for item in items])
-    w.loaded[id(found)] = (found, base, items)
+    w.loaded[id(found)] = (found, lambda: tensors.origin_in(w, base, items))
     return found
 
 
@@ -227,9 +229,22 @@ def get_attr(w: InstructionWalk, value: Abstract, name: str) -> Abstract | None:
 
     assert isinstance(value, Tup)
     found = methods.get_attr(w, value, name)
-    if found is not None and len(name) == 1 and isinstance(value.origin, Origin) and name in vectors.LETTERS:
-        return found
-    return Method(value, name) if found is None else found
+    if found is None:
+        if name not in (*methods.METHODS, "fill"):
+            hint = f"They have {', '.join((*methods.METHODS, 'fill'))}, and their elements by letters."
+            fail(Code.NO_ATTRIBUTE, f"{describe(value)} has no '{name}'", hint=hint)
+        return Method(value, name)
+    if len(name) == 1 and name in vectors.LETTERS:
+        _note_origin(w, value, found, (Const(vectors.LETTERS[name]),))
+    return found
+
+
+def _note_origin(w: InstructionWalk, value: Tup, element: Abstract, items: Args) -> None:
+    """Remember where an element of a loaded vector is kept, for atomic operations on it."""
+    origin = value.origin
+    if isinstance(origin, Origin) and isinstance(element, Num):
+        place = Origin(origin.tensor, origin.places, (*origin.path, *items))
+        w.loaded[id(element)] = (element, lambda: place)
 
 
 def set_attr(w: InstructionWalk, owner: Abstract, name: str, value: Abstract) -> bool:

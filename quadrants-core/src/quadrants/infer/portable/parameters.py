@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from quadrants.infer import sequences
 from quadrants.infer.emitter import scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.portable import names as portable_names
 from quadrants.infer.portable import references, vectors
 from quadrants.infer.portable.holding import held
-from quadrants.infer.values import Abstract, Const, Num, Tup
+from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.types import Scalar
 from quadrants.types.names import TypeName
 from quadrants.types.promotion import representable, weak_version
@@ -39,7 +40,7 @@ def convert(w: FunctionWalk, names: tuple[str, ...]) -> None:
 def _converted(w: FunctionWalk, value: Abstract, annotation: Any) -> Abstract:
     element = getattr(annotation, "element_shape", None)
     if element is not None and hasattr(type(annotation), "__quadrants_literal__"):
-        value = vectors.as_value(value)
+        value = vectors.as_value(_from_array(w, value, element))
         return portable_names.element_type(w, annotation, (value,)) if vectors.is_value(value) else value
     to = scalar_of(w, annotation)
     if to is None or scalar_type(value) is None:
@@ -52,6 +53,14 @@ def _converted(w: FunctionWalk, value: Abstract, annotation: Any) -> Abstract:
                 else _known(w, value, to)
             )
     return vectors.cast(w, value, to)
+
+
+def _from_array(w: FunctionWalk, value: Abstract, shape: tuple[int, ...]) -> Abstract:
+    """An array as the vector or the matrix that it is given for."""
+    if not isinstance(value, Arr) or value.array.ndim != len(shape):
+        return value
+    rows = sequences.as_items(w, value, shape[0])
+    return Tup(tuple(_from_array(w, row, shape[1:]) for row in rows))
 
 
 def _known(w: FunctionWalk, value: Const, to: Scalar) -> Abstract:

@@ -69,11 +69,11 @@ def _places(w: Emitter, tensor: Abstract, index: Abstract) -> tuple[Value, ...]:
     items = plain_index(w, tensor, index)
     if items is None or len(items) != rank(tensor):
         given = vectors.index_items(index)
-        wrong = next((i for i in given if scalar_type(i) is None or not scalar_type(i).is_integer), None)  # type: ignore[union-attr]
-        reason = f"{describe(wrong)} is no integer" if wrong is not None else f"not {len(given)}"
+        wanted = f"{rank(tensor)} integer{'' if rank(tensor) == 1 else 's'}"
+        wrong = [item for item in given if (kind := scalar_type(item)) is None or not kind.is_integer]
         fail(
             Code.BAD_INDEX,
-            f"a tensor of rank {rank(tensor)} takes {rank(tensor)} integers as its index: {reason}",
+            f"a tensor of rank {rank(tensor)} takes {wanted} as its index, not {describe(wrong[0]) if wrong else len(given)}",
             types=[("tensor", tensor.type)],
         )
     array = array_of(tensor)
@@ -91,9 +91,11 @@ def origin_of(w: Emitter, value: Abstract) -> Origin | None:
     if isinstance(value, Tup):
         return value.origin if isinstance(value.origin, Origin) else None
     known = w.loaded.get(id(value))  # type: ignore[attr-defined]
-    if known is None:
-        return None
-    _, base, items = known
+    return None if known is None else known[1]()
+
+
+def origin_in(w: Emitter, base: Arr, items: tuple[Abstract, ...]) -> Origin:
+    """An element of an array as a place, its indices checked."""
     return Origin(base, tuple(place(w, base, axis, item) for axis, item in enumerate(items)))
 
 
