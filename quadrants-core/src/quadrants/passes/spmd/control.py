@@ -129,6 +129,13 @@ def _region(e: Emitter, op: Op, first: int) -> Region:
 # Loops
 
 
+def _whole_body(e: Emitter, body: Region, mask: Value) -> None:
+    """The body of a loop in which lanes do not part: all jumps are jumps of control."""
+    e.ops(body.ops, mask)
+    if not e.ended:
+        e.b.op("unreachable")
+
+
 def loop(e: Emitter, op: Op, mask: Value) -> Value | None:
     """A loop without a count."""
     label, body = op.attrs["label"], op.regions[0]
@@ -139,7 +146,7 @@ def loop(e: Emitter, op: Op, mask: Value) -> Value | None:
         e.labels[label] = new_label
         region = _region(e, op, 0)
         with e.lanes.into(region):
-            e.ops(body.ops, mask)
+            _whole_body(e, body, mask)
         types = tuple(e.lanes.type_of(result) for result in op.results)
         new = e.b.op("loop", *inits, regions=[region], label=new_label, result_types=types)
         e.lanes.values.update(zip(op.results, new.results))
@@ -194,7 +201,7 @@ def counted(e: Emitter, op: Op, mask: Value) -> Value | None:
     new_label = e.labels[label] = e.fresh_label()
     region = _region(e, op, 0)
     with e.lanes.into(region):
-        e.ops(body.ops, mask)
+        _whole_body(e, body, mask)
     bounds = map(e.lanes.get, op.operands[:3])
     inits = [e.lanes.as_of(arg, init) for arg, init in zip(body.args[1:], op.operands[3:])]
     new = e.b.op("for", *bounds, *inits, regions=[region], label=new_label)
