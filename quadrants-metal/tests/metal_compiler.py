@@ -91,7 +91,7 @@ def host_text(texts: Sequence[str]) -> str:
         assert given and set(given) <= set(_GIVEN), given
         arguments = ", ".join(_GIVEN[attribute] for attribute in given)
         parts += [
-            f"namespace k{position} {{\n{_without_attributes(own)}",
+            f"namespace k{position} {{\n{_with_loops(_without_attributes(own))}",
             f"void run(const void* args, const void* launch, void* shared) {{ {ENTRY}({arguments}); }}\n}}",
             f'extern "C" int launch_{position}(const void* args, const void* launch, ulong shared_bytes, const uint* grid, '
             f"const uint* block) {{\n  return sim_run(&k{position}::run, args, launch, shared_bytes, grid, block);\n}}",
@@ -112,6 +112,14 @@ def bare_pointers(text: str) -> list[str]:
 
 def _without_attributes(text: str) -> str:
     return re.sub(r"\s*\[\[.*?\]\]", "", text)
+
+
+_LOOP = re.compile(r"^(\s*)((?:for|while) \(.*\)) \{$", re.MULTILINE)
+
+
+def _with_loops(text: str) -> str:
+    """The text with a `SimLoop` around every loop, that says to the runtime which turn a thread is in."""
+    return _LOOP.sub(r"\1for (SimLoop around; around.once();) \2 { around.turn();", text)
 
 
 def check(text: str) -> None:

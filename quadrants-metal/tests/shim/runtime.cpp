@@ -1,8 +1,9 @@
 // Runs the blocks of a launch on the host, one after the other. The threads of a block take turns: one runs until it waits for others,
 // at a barrier or at an operation of its simdgroup, or until it is over. A thread that waits keeps its stack.
 //
-// Lanes that wait at the same place of the program, by the addresses that they return to, go on together: the place that comes first in
-// the program before the others, so that lanes that a branch has parted meet again behind it. Code without optimisation lies in the
+// Lanes that wait at the same place of the program go on together: the place that comes first in the program before the others, and of
+// turns of a loop the earlier before the later, so that lanes that have parted meet again where the branch or the turn ends. A place is
+// the addresses that are returned to, and the loops around them (SimLoop) with their turns. Code without optimisation lies in the
 // order in which it is written.
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <utility>
 #include <vector>
 
 typedef unsigned int uint;
@@ -23,6 +25,15 @@ struct SimGroup {
   ulong active;
   uint words[64];
 };
+struct SimLoop {
+  SimLoop();
+  ~SimLoop();
+  SimLoop* outer;
+  void *place, *frame;
+  uint turns;
+  bool entered;
+};
+typedef std::vector<std::pair<void*, uint>> Place;  // the outermost first
 typedef void Body(const void*, const void*, void*);
 
 namespace {
@@ -38,7 +49,8 @@ struct Fiber {
 struct Waiting {
   State state = kNew;
   Fiber* fiber = nullptr;
-  std::vector<void*> place;  // what it returns to, the outermost first
+  Place place;
+  SimLoop* loop = nullptr;
   uint word = 0;
   SimGroup* group = nullptr;
   SimThread self;
@@ -88,7 +100,12 @@ __attribute__((noinline)) void wait(State state, void* frame) {
   Waiting& self = threads[current];
   self.state = state;
   self.place.clear();
-  for (void** at = (void**)frame; at != running->base; at = (void**)at[0]) self.place.push_back(at[1]);
+  SimLoop* loop = self.loop;
+  for (void** at = (void**)frame; at != running->base; at = (void**)at[0]) {
+    self.place.push_back({at[1], 0});
+    for (; loop && loop->frame == at[0]; loop = loop->outer)
+      self.place.push_back({loop->place, state == kBarrier ? 0 : loop->turns});
+  }
   std::reverse(self.place.begin(), self.place.end());
   self.fiber = running;
   uint mine = current;
@@ -103,7 +120,7 @@ void go_on(uint index) {
 
 // Let the lanes of a simdgroup go on that wait at the first place; whether there are any.
 bool release_lanes(uint first, uint last) {
-  const std::vector<void*>* place = nullptr;
+  const Place* place = nullptr;
   for (uint i = first; i < last; i++)
     if (threads[i].state == kGather && (!place || threads[i].place < *place)) place = &threads[i].place;
   if (!place) return false;
@@ -128,7 +145,7 @@ int release() {
   for (uint first = 0; first < threads.size(); first += kLanes)
     some |= release_lanes(first, std::min<uint>(first + kLanes, threads.size()));
   if (some) return 0;
-  const std::vector<void*>* place = nullptr;
+  const Place* place = nullptr;
   for (Waiting& thread : threads) {
     if (thread.state != kBarrier) continue;
     if (place && thread.place != *place) return 2;
@@ -159,6 +176,17 @@ int run_block() {
 }
 
 }  // namespace
+
+__attribute__((noinline)) SimLoop::SimLoop() {
+  void** own = (void**)__builtin_frame_address(0);
+  outer = threads[current].loop;
+  place = own[1];
+  frame = own[0];
+  turns = 0;
+  entered = false;
+  threads[current].loop = this;
+}
+SimLoop::~SimLoop() { threads[current].loop = outer; }
 
 extern "C" {
 const SimThread* sim_thread() { return &threads[current].self; }
