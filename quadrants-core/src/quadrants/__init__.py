@@ -31,6 +31,7 @@ _HOMES: dict[str, str] = {
     **dict.fromkeys(("kernel", "data_oriented"), "quadrants.api.portable.kernels"),
     **dict.fromkeys(("init", "reset", "sync", "gpu", "x64", "x86_64", "arm64"), "quadrants.api.portable.runtime"),
     "dataclass": "quadrants.api.portable.structs",
+    **dict.fromkeys("root axes i j k l ij ik il jk jl kl ijk ijl ikl jkl ijkl".split(), "quadrants.api.portable.root"),
     **dict.fromkeys(("Vector", "Matrix"), "quadrants.api.portable.values"),
     **dict.fromkeys(
         ("field", "ndarray", "tensor", "Backend", "Layout", "Field", "Ndarray", "Tensor"),

@@ -86,11 +86,22 @@ class Tensor:
     __quadrants_tensor__ = True
 
     def __init__(self, array: np.ndarray, element: tuple[int, ...], layout: Sequence[int] | None = None) -> None:
-        self._np = array
         self.element_shape = element
         self.layout = None if layout is None else tuple(layout)
         self.grad: Tensor | None = None
-        self.__quadrants_argument__: Any = array if not element else _argument(array, element)
+        self.placed = True
+        self._hold(array)
+
+    def _hold(self, array: np.ndarray) -> None:
+        self._np = array
+        self.__quadrants_argument__: Any = array if not self.element_shape else _argument(array, self.element_shape)
+
+    def put(self, shape: tuple[int, ...]) -> None:
+        """Give a field that was made without a shape the one of its place (see `qd.root`)."""
+        self.placed = True
+        self._hold(_memory(shape, self.element_shape, self._np.dtype, None))
+        if self.grad is not None:
+            self.grad.put(shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -214,13 +225,14 @@ def make(
     if math.prod((*sizes, *element)) >= 2**46:
         raise MemoryError(f"a tensor of the shape {sizes} does not fit into memory")
     made = cls(_memory(sizes, element, kind, order), element, order)
+    made.placed = shape is not None or cls is not Field
     if needs_grad:
         made.grad = cls(_memory(sizes, element, kind, order), element, order)
     return made
 
 
 def field(dtype: Any, shape: Any = None, *, needs_grad: bool = False, layout: Any = None, **others: Any) -> Tensor:
-    """A field of numbers: a tensor that kernels also use as a global.
+    """A field of numbers: a tensor that kernels also use as a global. Without a shape it waits for `qd.root`.
 
     >>> import quadrants as qd
     >>> x = qd.field(qd.f32, shape=(4, 4))
