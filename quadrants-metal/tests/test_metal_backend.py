@@ -137,6 +137,23 @@ def test_what_a_device_lacks_is_named(text: str, message: str) -> None:
     assert message in str(caught.value) and caught.value.hint
 
 
+def test_control_flow_that_is_nested_too_deeply_is_refused() -> None:
+    def nested(depth: int) -> str:
+        return kernel(
+            "%c: bool",
+            "if %c {\n" * depth + "yield\n" + "} else {\nyield\n}\nyield\n" * (depth - 1) + "} else {\nyield\n}",
+        )
+
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(4000)
+    try:
+        assert MetalBackend().compile(parse_module(nested(200)), targets.COMMON).code
+        with pytest.raises(CompileError, match="control flow that is nested more than 250 levels deep"):
+            MetalBackend().compile(parse_module(nested(300)), targets.COMMON)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
 def test_every_operation_is_run_or_refused_with_a_reason() -> None:
     assert set(EMITTERS) & set(UNSUPPORTED) == set()
     assert set(EMITTERS) | set(UNSUPPORTED) | set(softmath.WRITERS) == set(OPS)

@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -365,3 +365,19 @@ def test_a_forked_process_is_told_so() -> None:
         os._exit(0)
     os.waitpid(child, 0)
     assert "CPU was opened before this process was forked" in os.read(reading, 1000).decode()
+
+
+def _cases(count: int) -> Callable[..., None]:
+    """A function with a chain of so many cases."""
+    lines = ["def choose(x):", "    i = x[0]", "    if i == 0:", "        x[0] = 1"]
+    for k in range(1, count):
+        lines += [f"    elif i == {k}:", f"        x[0] = {k * k + 1}"]
+    names: dict[str, Callable[..., None]] = {}
+    exec("\n".join(lines), names)
+    return names["choose"]
+
+
+def test_long_chains_of_cases() -> None:
+    x = np.array([150], np.int32)
+    ns.kernel(_cases(400))[1, 1](x)
+    assert x[0] == 150 * 150 + 1

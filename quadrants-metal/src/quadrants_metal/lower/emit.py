@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Parts = tuple[str, ...]
 Emitter = Callable[["FunctionEmitter", Op], None]
 
+#: Metal's compiler takes 256 blocks inside each other.
+_DEEPEST = 250
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 
 
@@ -69,6 +71,11 @@ class FunctionEmitter:
         """Append a block of statements."""
         self.do(f"{head} {{")
         self._depth += 1
+        if self._depth > _DEEPEST:
+            what = f"control flow that is nested more than {_DEEPEST} levels deep"
+            self.module.refuse(
+                self.function, None, what, "take a part of it into a function, or use an array as a table"
+            )
         yield
         self._depth -= 1
         self.do(tail)

@@ -76,7 +76,8 @@ class ModuleEmitter:
         if op.name == "cast" and op.operands[0].type == F64 and op.result.type in (F16, F32):
             return
         if any(_has_doubles(value.type) for value in (*op.operands, *op.results)):
-            self.refuse(e.function, op, "float64", "use float32: no Metal device has float64")
+            hint = "use float32, also in place of float(...) and of quotients of ints: no Metal device has float64"
+            self.refuse(e.function, op, "float64", hint)
 
     def check_places(self, e: FunctionEmitter, op: Op) -> None:
         """Refuse to give back an array of the function's own, which is gone then."""
