@@ -471,3 +471,39 @@ def test_names_of_modules_are_constants_of_the_code() -> None:
     assert np.isclose(area(2.0), 4 * np.pi) and np.isclose(area(1.0), np.pi)
     assert sum(area.dispatcher.stats.cache_misses.values()) + sum(area.dispatcher.stats.cache_hits.values()) == 1
     assert isinstance(qd.field(int, 3), qd.Tensor) and not isinstance(np.zeros(3), qd.Tensor)
+
+
+def test_updates_of_one_element_are_reduced() -> None:
+    """Each thread adds to a part of its own; the module holds together after all passes."""
+    from quadrants.ir.parser import parse_module
+    from quadrants.ir.spec import verify
+
+    total, high = qd.field(float, ()), qd.field(qd.i32, ())
+
+    @qd.kernel
+    def run(x, count):
+        for i in range(x.shape[0]):
+            total[None] += x[i]
+            if x[i] > 0.5:
+                count[None] += 1
+            for k in range(3):
+                high[None] |= k
+
+    x = np.random.default_rng(1).random(50_000).astype(np.float32)
+    count = np.zeros((), np.int64)
+    total[None] = 1
+    run(x, count)
+    assert np.isclose(total[None], x.sum() + 1, rtol=1e-4) and count[()] == (x > 0.5).sum() and high[None] == 3
+    (text,) = run.dispatcher.inspect_ir().values()
+    verify(parse_module(text))
+    assert text.count("var.set") == 3
+
+    @qd.kernel
+    def before(x, y):
+        for i in range(x.shape[0]):
+            y[i] = qd.atomic_add(total[None], 1)
+
+    y = np.zeros(5000, np.int32)
+    total[None] = 0
+    before(y, y)
+    assert sorted(y) == list(range(5000))  # who wants the value from before gets the element itself
