@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import re
 import shutil
 import subprocess
@@ -20,8 +21,8 @@ from quadrants_metal.lower.kernel import ENTRY
 from quadrants_metal.lower.prelude import PRELUDE
 
 SHIM = Path(__file__).with_name("shim")
-NEEDED = "clang is needed to check and run MSL (Debian: apt-get install clang-22)"
-_COMPILERS = ("clang++-22", "clang++-19", "clang++-16", "clang++-15", "clang++-14", "clang++")
+NEEDED = "clang 16 or later is needed to check and run MSL (Debian: apt-get install clang-22)"
+_COMPILERS = ("clang++-22", "clang++-19", "clang++-16", "clang++")
 _WARNINGS = (
     "-Wall",
     "-Werror",
@@ -57,7 +58,15 @@ class MslError(Exception):
 @cache
 def compiler() -> str | None:
     """The compiler, if there is one."""
-    return next(filter(None, map(shutil.which, _COMPILERS)), None)
+    named = os.environ.get("METAL_TEST_CLANG", "")
+    return next(filter(_will_do, filter(None, map(shutil.which, (named, *_COMPILERS)))), None)
+
+
+def _will_do(path: str) -> bool:
+    """Whether it has float16 on every processor."""
+    done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    version = re.search(r"clang version (\d+)", done.stdout)
+    return version is not None and int(version[1]) >= 16
 
 
 @cache
