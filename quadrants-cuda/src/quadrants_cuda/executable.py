@@ -6,13 +6,14 @@ The argument block goes to the driver as it is, with the hidden words of the ker
 from __future__ import annotations
 
 import struct
+import threading
 from collections.abc import Iterator
 from typing import Any
 
 from quadrants.backend.contract import Artifact, LaunchAbi, LaunchShape, Stream
 from quadrants.diagnostics import BackendError, Code
 from quadrants.host.launchreport import Reader
-from quadrants.lower.gpu.kernel import ENTRY, Facts, launch_words
+from quadrants.lower.gpu.kernel import ENTRY, LAUNCH_BYTES, Facts, launch_words
 from quadrants_cuda.device import CudaDevice
 from quadrants_cuda.driver import declarations as c
 from quadrants_cuda.driver.library import CudaError
@@ -43,6 +44,16 @@ class CudaExecutable:
         self._most_threads = self._attribute(self._function, c.FUNC_MAX_THREADS)
         self._small: Any = None
         self._allowed: dict[Any, int] = {}
+        self._lock = threading.Lock()
+        self._make_params(device.cuda.ffi)
+
+    def _make_params(self, ffi: Any) -> None:
+        """The buffer of the parameters, and what says to the driver where it is."""
+        size = 8 * (1 if self.facts.indirect else self.facts.words) + LAUNCH_BYTES
+        self._params, self._size = ffi.new("char[]", size), ffi.new("size_t *", size)
+        pairs = ((c.PARAM_POINTER, self._params), (c.PARAM_BYTES, self._size))
+        words = [word for name, place in pairs for word in (ffi.cast("void *", name), place)]
+        self._extra = ffi.new("void *[]", [*words, ffi.cast("void *", c.PARAM_END)])
 
     def _load(self, registers: int) -> Any:
         """Have the driver assemble the code, for threads of at most so many registers; 0: as many as it likes."""
@@ -109,19 +120,11 @@ class CudaExecutable:
 
     def _start(self, function: Any, given: bytes, grid: Box, shape: LaunchShape, stream: Stream | None) -> None:
         cuda = self.device.cuda
-        ffi = cuda.ffi
-        buffer, size = ffi.new("char[]", given), ffi.new("size_t *", len(given))
-        extra = ffi.new(
-            "void *[]",
-            [
-                *(ffi.cast("void *", c.PARAM_POINTER), buffer),
-                *(ffi.cast("void *", c.PARAM_BYTES), size),
-                ffi.cast("void *", c.PARAM_END),
-            ],
-        )
-        result = cuda.lib.cuLaunchKernel(
-            function, *grid, *shape.block, shape.shared_bytes, self.device.stream_of(stream), cuda.null, extra
-        )
+        with self._lock:  # the driver copies the parameters before it returns
+            cuda.ffi.memmove(self._params, given, len(given))
+            result = cuda.lib.cuLaunchKernel(
+                function, *grid, *shape.block, shape.shared_bytes, self.device.stream_of(stream), cuda.null, self._extra
+            )
         if result:
             raise self.device.failed(CudaError("cuLaunchKernel", result, cuda.words(result)))
 

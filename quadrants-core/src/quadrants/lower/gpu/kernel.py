@@ -36,6 +36,7 @@ ENTRY = "qd_kernel"
 #: Behind the argument block: the address of the report; blocks of the grid and threads of a block along x, y and z; the first
 #: block of this launch; bytes of dynamic shared memory.
 _LAUNCH = struct.Struct("<Q3I3I3II")
+LAUNCH_BYTES = _LAUNCH.size
 _LAUNCH_PARAMS = (
     ("i64", "%report", context.REPORT),
     *(("i32", f"%grid.{axis}", context.GRID + 4 * place) for place, axis in enumerate("xyz")),
