@@ -33,7 +33,7 @@ class StandIn:
         self.ffi, self.arch = ffi, arch
         self.blocks: dict[int, Any] = {}
         self.images: dict[bytes, str] = {}
-        self.modules: dict[int, Simulated] = {}
+        self.modules: dict[int, Any] = {}
         self.handles: set[int] = set()
         self.launches = 0
         self._next = 1
@@ -137,12 +137,17 @@ class StandIn:
     # Kernels
 
     def hipModuleLoadData(self, module: Any, image: Any) -> int:
-        text = self.images.get(bytes(self.ffi.buffer(image)))
-        if text is None:
+        made = self.make(bytes(self.ffi.buffer(image)))
+        if made is None:
             return _INVALID
         module[0] = self._handle()
-        self.modules[module[0]] = Simulated(text, ARCHES[self.arch].wave)
+        self.modules[module[0]] = made
         return 0
+
+    def make(self, code: bytes) -> Any:
+        """What executes a code object; None: it is not one."""
+        text = self.images.get(code)
+        return None if text is None else Simulated(text, ARCHES[self.arch].wave)
 
     def hipModuleUnload(self, module: int) -> int:
         return 0 if self.modules.pop(module, None) is not None else _INVALID
@@ -154,7 +159,7 @@ class StandIn:
         return 0
 
     def hipModuleLaunchKernel(self, function: int, *shape: Any) -> int:
-        grid, block, (_shared, stream, _arguments, extra) = shape[:3], shape[3:6], shape[6:]
+        grid, block, (shared_bytes, stream, _arguments, extra) = shape[:3], shape[3:6], shape[6:]
         keys = [int(self.ffi.cast("uintptr_t", extra[index])) for index in (0, 2, 4)]
         most = (1 << 32) // max(1, block[0]) - 1, 65_536, 65_536
         if keys != [1, 2, 3] or self._known(stream) or any(size > limit for size, limit in zip(grid, most)):
@@ -162,7 +167,7 @@ class StandIn:
         size = self.ffi.cast("size_t *", extra[3])[0]
         arguments = bytes(self.ffi.buffer(self.ffi.cast("char *", extra[1]), size))
         self.launches += 1
-        self.modules[function].launch(arguments, grid, block)
+        self.modules[function].launch(arguments, grid, block, shared_bytes)
         return 0
 
 

@@ -222,8 +222,8 @@ class Simulated:
         self.begin = launch(self.engine.get_function_address("sim.launch"))
         self.start = self.engine.get_function_address("sim.start")
 
-    def launch(self, arguments: bytes, grid: Box, block: Box) -> None:
-        """Run all blocks, one after the other."""
+    def launch(self, arguments: bytes, grid: Box, block: Box, shared_bytes: int = 0) -> None:
+        """Run all blocks, one after the other. The dynamic memory has the largest size there is."""
         held = ctypes.create_string_buffer(arguments, len(arguments))
         count = block[0] * block[1] * block[2]
         stacks = ctypes.create_string_buffer(count * _STACK_BYTES + 16)
