@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,6 +14,7 @@ from quadrants.backend import registry
 from quadrants.backend.contract import Device, LaunchShape, Target, missing_members
 from quadrants.diagnostics import BackendError, BackendUnavailable, Code, CompileError
 from quadrants_amdgpu import AmdgpuBackend
+from quadrants_amdgpu.device import _finish
 from quadrants_amdgpu.driver import library, linking
 from quadrants_amdgpu.executable import parts
 from quadrants_amdgpu.target import ARCHES, arch_of
@@ -201,7 +203,24 @@ def test_prints(simulated: SimulatedBackend, capsys: pytest.CaptureFixture[str])
         print("x", i, x[i], x[i] > 0, sep="|")
 
     telling[1, 2](np.array([1.5, -2.0], np.float32))
+    ns.synchronize()
     assert capsys.readouterr().out == "x|0|1.5|True\nx|1|-2.0|False\n"
+
+
+@needs_linker
+def test_launches_that_nobody_waits_for(simulated: SimulatedBackend, capsys: pytest.CaptureFixture[str]) -> None:
+    """Their reports are looked at when there are many, and when the process ends."""
+    ns = simulated.namespace
+
+    @ns.kernel
+    def telling(n):  # type: ignore[no-untyped-def]
+        print(n)
+
+    for n in range(65):
+        telling[1, 1](n)
+    assert capsys.readouterr().out.split() == [str(n) for n in range(64)]
+    _finish(weakref.ref(simulated.open(simulated.devices()[0])))
+    assert capsys.readouterr().out == "64\n"
 
 
 @needs_linker
@@ -213,6 +232,7 @@ def test_more_prints_than_there_is_room_for(simulated: SimulatedBackend, capsys:
         print(ns.grid(1))
 
     telling[10, 128](np.zeros(1))
+    ns.synchronize()
     lines = capsys.readouterr().out.splitlines()
     assert lines[:3] == ["0", "1", "2"] and len(lines) == 1025
     assert lines[-1].startswith("... and 256 lines more of ")

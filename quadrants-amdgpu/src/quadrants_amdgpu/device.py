@@ -5,7 +5,9 @@ HIP has a current device for each thread of the host: every call names its devic
 
 from __future__ import annotations
 
+import atexit
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +15,8 @@ from quadrants._frozen import frozen
 from quadrants.backend.contract import Stream
 from quadrants_amdgpu.driver.library import Hip, HipError
 
+#: So many reports may wait to be looked at; the next launch waits for them.
+_MOST_REPORTS = 64
 #: DLPack's number for devices of ROCm.
 _DLPACK_ROCM = 10
 
@@ -43,6 +47,7 @@ class AmdgpuDevice:
         self.memory = Memory(self)
         self._reports: list[Report] = []
         self._spare: dict[int, list[int]] = {}
+        atexit.register(_finish, weakref.ref(self))
 
     def use(self) -> None:
         """Make it the current device of this thread."""
@@ -62,6 +67,8 @@ class AmdgpuDevice:
 
     def report(self, nbytes: int, zeroed: int, stream: int) -> int:
         """Memory for a report, its first bytes 0 in the order of a stream."""
+        if len(self._reports) >= _MOST_REPORTS:
+            self.synchronize()
         with self.lock:
             spare = self._spare.get(nbytes)
             address = spare.pop() if spare else self.memory.allocate(nbytes)
@@ -93,6 +100,13 @@ class AmdgpuDevice:
         """Wait for everything."""
         self.call("hipDeviceSynchronize")
         self.settle()
+
+
+def _finish(reference: weakref.ref[AmdgpuDevice]) -> None:
+    """When the process ends: what kernels printed, and an error that nobody has asked for."""
+    device = reference()
+    if device is not None and device._reports:
+        device.synchronize()
 
 
 def handle_of(stream: Stream | None) -> int:
