@@ -79,7 +79,7 @@ def everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("everywhere")
-@pytest.mark.parametrize("seed", range(0, 120, 4))
+@pytest.mark.parametrize("seed", [*range(0, 120, 4), 820, 5096])
 def test_random_loops(seed: int) -> None:
     for number in range(seed, seed + 4):
         check(number)

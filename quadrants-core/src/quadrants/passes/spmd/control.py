@@ -52,6 +52,12 @@ def jumps_of(op: Op) -> list[Op]:
     ]
 
 
+def _come_at_once(op: Op, jumps: list[Op]) -> bool:
+    """Whether all lanes that jump do so at one time: at one place, which no loop inside the op is around."""
+    loops = (inner for inner in op.regions[0].walk() if inner.name in LOOPS)
+    return len(jumps) == 1 and not any(jumps[0] is jump for loop in loops for jump in loop.regions[0].walk())
+
+
 def is_leaky(op: Op) -> bool:
     """Whether a jump inside an op leaves it for one further out."""
     own = {op.attrs["label"]}
@@ -74,8 +80,7 @@ def block(e: Emitter, op: Op, mask: Value) -> Value | None:
     leaky = is_leaky(op)
     target = Target([_variable(e, result) for result in op.results])
     target.left = e.b.value("var", e.lanes.none()) if leaky else None
-    looped = [jump for inner in op.regions[0].walk() if inner.name in LOOPS for jump in inner.regions[0].walk()]
-    target.once = len(breaks) + yields == 1 and not any(jump in looped for jump in breaks)
+    target.once = not (breaks and yields) and (yields or _come_at_once(op, breaks))
     e.targets[label] = target
     e.models.append(op.results)
     ending = e.ops(op.regions[0].ops, mask)
@@ -177,7 +182,7 @@ def _turn(e: Emitter, op: Op, target: Target, live: Value) -> None:
     args = op.regions[0].args[1:] if op.name == "for" else op.regions[0].args
     target.carried = [e.b.value("var", e.lanes.get(arg)) for arg in args]
     target.going = e.b.value("var", e.lanes.none())
-    target.one_way = sum(jump.name == "continue" for jump in jumps_of(op)) == 1
+    target.one_way = _come_at_once(op, [jump for jump in jumps_of(op) if jump.name == "continue"])
     e.ops(op.regions[0].ops, live)
 
 

@@ -178,6 +178,12 @@ class Emitter:
             return None
         values = first.values if first.mask is not None else second.values
         self.lanes.values.update(zip(op.results, values))
+        ends = [region.ops[-1] for region in op.regions]
+        for index, result in enumerate(op.results):
+            if all(end.name == "yield" and end.operands[index] is ends[0].operands[index] for end in ends):
+                self.lanes.values[result] = self.lanes.as_of(
+                    result, ends[0].operands[index]
+                )  # it is there on both sides
         if first.mask is on and second.mask is off:
             return mask
         if first.mask is None or second.mask is None:
@@ -308,6 +314,8 @@ class Emitter:
         for variable, new in zip(variables, values):
             if mask is not None and isinstance(new.type, LanesType):
                 new = self.b.value("select", mask, new, self.read(variable))
+            elif mask is not None:  # where no lane is, there is no value
+                new = self.b.value("select", self.lanes.any(mask), new, self.read(variable))
             self.b.op("var.set", variable, new)
 
     def include(self, variable: Value | None, mask: Value) -> None:
