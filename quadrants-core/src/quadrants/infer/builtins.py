@@ -10,7 +10,8 @@ import operator as python_operator
 import sys
 import time
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
+from typing import get_args
 
 import numpy as np
 
@@ -355,27 +356,42 @@ def _pow(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
 
 
 def _isinstance(w: Emitter, value: Abstract, classes: Abstract) -> Abstract:
-    wanted = [item.value if isinstance(item, Const) else None for item in _flatten(classes)]
-    if None in wanted:
-        fail(Code.NOT_CONSTANT, "the classes of isinstance() have to be constants")
+    wanted = _classes(classes)
     if isinstance(value, Opt):
         inner = _is_one_of(w, value.item, wanted)
         if type(None) in wanted:
             return Const(True) if inner else operators.is_(w, value, Const(None), False)
         return operators.is_(w, value, Const(None), True) if inner else Const(False)
     if isinstance(value, Exc):
-        names = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in wanted if isinstance(cls, type))
+        names = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in wanted)
         return Num(PYBOOL, w.b.value("exc.match", value.value, classes=names))
     return Const(_is_one_of(w, value, wanted))
+
+
+def _classes(value: Abstract) -> list[type]:
+    """The classes that the second argument of `isinstance()` names: one, a tuple of them, or a union."""
+    found: list[type] = []
+    for item in _flatten(value):
+        if not isinstance(item, Const):
+            fail(Code.NOT_CONSTANT, "the classes of isinstance() have to be constants")
+        named = item.value
+        for cls in get_args(named) if isinstance(named, UnionType) else (named,):
+            if not isinstance(cls, type):
+                fail(
+                    Code.BAD_ARGUMENTS,
+                    f"isinstance() arg 2 must be a type, a tuple of types, or a union, not {describe(item)}",
+                )
+            found.append(cls)
+    return found
 
 
 def _flatten(value: Abstract) -> list[Abstract]:
     return [x for item in value.items for x in _flatten(item)] if isinstance(value, Tup) else [value]
 
 
-def _is_one_of(w: Emitter, value: Abstract, classes: list[object]) -> bool:
+def _is_one_of(w: Emitter, value: Abstract, classes: list[type]) -> bool:
     own = python_class(value)
-    return any(isinstance(cls, type) and issubclass(own, cls) for cls in classes)
+    return any(issubclass(own, cls) for cls in classes)
 
 
 def python_class(value: Abstract) -> type:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from quadrants.diagnostics import Code
+from quadrants.diagnostics import Code, CompileTypeError
 from quadrants.infer import scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, Tup
@@ -128,7 +128,19 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
         if isinstance(x, Const):
             return map_arrays(w, [y], lambda w, b: scalars.compare(w, symbol, x, b))
         return map_arrays(w, [x, y], lambda w, a, b: scalars.compare(w, symbol, a, b), wide=True)
-    return map_arrays(w, [x, y], lambda w, a, b: scalars.binary(w, symbol, a, b), wide=symbol == "/")
+    try:
+        return map_arrays(w, [x, y], lambda w, a, b: scalars.binary(w, symbol, a, b), wide=symbol == "/")
+    except CompileTypeError as error:
+        if error.code is not Code.BAD_OPERAND:
+            raise
+        hint = error.hint
+    # The failure speaks of the elements, already converted to one type: the operands are what the program shows.
+    fail(
+        Code.BAD_OPERAND,
+        f"unsupported operand types for {symbol}: {describe(x)} and {describe(y)}",
+        types=[("left", x.type), ("right", y.type)],
+        hint=hint,
+    )
 
 
 def unary(w: Emitter, symbol: str, x: Arr) -> Abstract:

@@ -41,7 +41,7 @@ def _full(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     else:
         scalar = value.array.dtype if isinstance(value, Arr) else scalar_type(value)
         if scalar is None:
-            fail(Code.BAD_ARGUMENTS, f"np.full does not fill with {describe(value)}")
+            fail(Code.BAD_ARGUMENTS, f"{describe(value)} cannot be an element of an array")
         dtype = scalar.machine
     result = allocate(w, shape_of(w, bound["shape"]), dtype, False, order_of(bound["order"]))
     elementwise.assign_into(w, result, value)

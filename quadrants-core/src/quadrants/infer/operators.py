@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator as python_operator
 from collections.abc import Callable
+from types import UnionType
 
 from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, indexing, lists, scalars, special, texts
@@ -157,10 +159,23 @@ def _repeat_list(w: Emitter, sequence: Abstract, count: Abstract) -> Abstract:
     return List(made.item, made.cells, site)
 
 
+def _union_of_classes(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
+    """`int | float`, as `isinstance()` takes it."""
+    if not (isinstance(x, Const) and isinstance(y, Const)):
+        return None
+    if not any(isinstance(operand.value, (type, UnionType)) for operand in (x, y)):
+        return None
+    try:
+        return Const(python_operator.or_(x.value, y.value))
+    except TypeError:
+        return None
+
+
 _SEQUENCES: dict[str, Callable[[Emitter, Abstract, Abstract], Abstract | None]] = {
     "+": _add_sequences,
     "*": _repeat_sequence,
     "%": texts.percent,
+    "|": _union_of_classes,
 }
 
 

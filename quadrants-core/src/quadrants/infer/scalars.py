@@ -172,7 +172,7 @@ def sized(w: Emitter, value: Abstract, to: Scalar) -> Value:
 def _bad(symbol: str, x: Abstract, y: Abstract, hint: str | None = None) -> Abstract:
     fail(
         Code.BAD_OPERAND,
-        f"operator {symbol} does not take these operands",
+        f"unsupported operand types for {symbol}: {describe(x)} and {describe(y)}",
         types=[("left", x.type), ("right", y.type)],
         hint=hint,
     )

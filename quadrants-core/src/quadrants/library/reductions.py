@@ -286,6 +286,8 @@ def arg_reduce(row, a, axis, keepdims):
     """As `reduce`, with positions counted in C order."""
     if axis is None:
         return whole(row(a if a.ndim == 1 else a.reshape(-1), np.dtype(np.int64)), a.ndim, keepdims)
+    if isinstance(axis, tuple):
+        raise TypeError("'tuple' object cannot be interpreted as an integer")
     return reduce(row, a, axis, keepdims, np.dtype(np.int64))
 
 

@@ -101,6 +101,8 @@ def tolist(a):
     """`a.tolist()` of an array with at most one axis, as Python numbers."""
     if a.ndim == 0:
         return a.item()
+    if a.ndim > 1:
+        raise TypeError("tolist() of an array with several axes would give lists of lists, which are not compiled")
     return [x.item() for x in a]
 
 
