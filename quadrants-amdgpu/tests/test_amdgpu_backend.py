@@ -20,7 +20,7 @@ from quadrants_amdgpu.executable import parts
 from quadrants_amdgpu.target import ARCHES, arch_of
 
 needs_linker = pytest.mark.skipif(
-    linking.linker() is None, reason="there is no linker for AMD GPUs (Debian: apt-get install lld)"
+    not linking.linkers(), reason="there is no linker for AMD GPUs (Debian: apt-get install lld)"
 )
 
 
@@ -91,7 +91,7 @@ def test_says_what_hip_says(lib: object, reason: str) -> None:
 
 
 def test_without_a_linker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linking, "linker", lambda: None)
+    monkeypatch.setattr(linking, "linkers", lambda: ())
     state = AmdgpuBackend(library.Hip(backend("gfx1100").standin.ffi, backend("gfx1100").standin)).availability()
     assert (state.ok, state.reason) == (False, "there is no linker: neither ROCm's comgr nor a program ld.lld")
     with pytest.raises(BackendUnavailable, match="apt-get install lld"):
@@ -99,9 +99,21 @@ def test_without_a_linker(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @needs_linker
-def test_a_linker_says_what_is_wrong(tmp_path: object) -> None:
-    with pytest.raises(linking.LinkError):
+def test_a_linker_says_what_is_wrong() -> None:
+    with pytest.raises(BackendError, match="no linker takes the code for gfx90a: .*ld.lld") as caught:
         linking.link(b"not an object", "gfx90a")
+    assert caught.value.code is Code.CODEGEN_FAILED
+
+
+def test_the_next_linker_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    def old(data: bytes, arch: str) -> bytes:
+        raise linking.LinkError(f"it does not know {arch}")
+
+    monkeypatch.setattr(linking, "linkers", lambda: (old, lambda data, arch: data + arch.encode()))
+    assert linking.link(b"code for ", "gfx1201") == b"code for gfx1201"
+    monkeypatch.setattr(linking, "linkers", lambda: (old,))
+    with pytest.raises(BackendError, match="it does not know gfx1201"):
+        linking.link(b"", "gfx1201")
 
 
 def test_processors_by_the_names_that_hip_has() -> None:

@@ -19,7 +19,7 @@ from quadrants_amdgpu.target import ARCHES, target
 
 MAIN = ("gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1201")
 pytestmark = pytest.mark.skipif(
-    linking.linker() is None, reason="there is no linker for AMD GPUs (Debian: apt-get install lld)"
+    not linking.linkers(), reason="there is no linker for AMD GPUs (Debian: apt-get install lld)"
 )
 
 SAXPY = """

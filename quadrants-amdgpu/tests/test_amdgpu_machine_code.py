@@ -27,7 +27,7 @@ DTYPES = ("f32", "i32", "f64", "i64", "u32", "u64")
 TOOL = next((path for suffix in ("-22", "-21", "-20", "") if (path := shutil.which(f"llvm-objdump{suffix}"))), None)
 
 pytestmark = pytest.mark.skipif(
-    TOOL is None or linking.linker() is None,
+    TOOL is None or not linking.linkers(),
     reason="LLVM's disassembler and linker are not installed (Debian: apt-get install llvm lld)",
 )
 

@@ -74,7 +74,7 @@ class AmdgpuBackend:
             return Availability(
                 False, f"no code is made for {device.name} ({processor or 'unknown'})", f"use a device of {known}"
             )
-        if linking.linker() is None:
+        if not linking.linkers():
             return Availability(False, "there is no linker: neither ROCm's comgr nor a program ld.lld", _INSTALL)
         device, arch = usable[0]
         return Availability(True, f"{device.name}, {arch.name}")
@@ -145,7 +145,7 @@ class AmdgpuBackend:
         entry = module.entry
         text, facts = lower(clone_module(module), primitives(arch.wave))
         code, format = to_object(text, arch.name), _OBJECT
-        if linking.linker() is not None:
+        if linking.linkers():
             code, format = linking.link(code, arch.name), _CODE_OBJECT
         return Artifact(target, format, code, (entry,), (("facts", facts.to_json()),), {"llvm": text})
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from quadrants.diagnostics import BackendUnavailable, Code
+from quadrants.diagnostics import BackendError, BackendUnavailable, Code
 from quadrants_amdgpu.driver.declarations import COMGR
 
 COMGR_LIBRARIES = {
@@ -122,22 +122,30 @@ def run_program(path: str, data: bytes) -> bytes:
 
 
 @cache
-def linker() -> Linker | None:
-    """What links on this machine; None: nothing does."""
+def linkers() -> tuple[Linker, ...]:
+    """What links on this machine, the first that is to be tried first: comgr may be older than the processor."""
+    found: list[Linker] = []
     library = comgr()
     if library is not None:
-        return library
+        found.append(library)
     path = program()
-    return None if path is None else lambda data, arch: run_program(path, data)
+    if path is not None:
+        found.append(lambda data, arch: run_program(path, data))
+    return tuple(found)
 
 
 def link(data: bytes, arch: str) -> bytes:
     """The code object of an object."""
-    found = linker()
-    if found is None:
-        raise BackendUnavailable(
-            Code.BACKEND_UNAVAILABLE,
-            "there is no linker for AMD GPUs: neither ROCm's comgr nor a program ld.lld",
-            hint="install ROCm, or lld (Debian: apt-get install lld)",
-        )
-    return found(data, arch)
+    problems = []
+    for linker in linkers():
+        try:
+            return linker(data, arch)
+        except LinkError as error:
+            problems.append(str(error))
+    if problems:
+        raise BackendError(Code.CODEGEN_FAILED, f"no linker takes the code for {arch}: {'; '.join(problems)}")
+    raise BackendUnavailable(
+        Code.BACKEND_UNAVAILABLE,
+        "there is no linker for AMD GPUs: neither ROCm's comgr nor a program ld.lld",
+        hint="install ROCm, or lld (Debian: apt-get install lld)",
+    )
