@@ -272,6 +272,32 @@ def test_many_signatures_warn_once_and_name_the_argument() -> None:
     assert len(caught) == 1
 
 
+def test_many_numbers_of_arguments_are_named() -> None:
+    count = qd.njit(lambda *given: len(given))
+    with pytest.warns(QuadrantsWarning, match="QD228.*17 numbers of arguments"):
+        for n in range(17):
+            assert count(*range(n)) == n
+
+
+def test_explain_says_in_words_why_a_loop_may_raise() -> None:
+    @qd.njit
+    def roots(x):  # type: ignore[no-untyped-def]
+        for i in range(len(x)):
+            if x[i] < 0:
+                raise ValueError("negative")
+            x[i] = np.sqrt(x[i])
+
+    @qd.njit
+    def shown(x):  # type: ignore[no-untyped-def]
+        for i in range(len(x)):
+            print(x[i])
+
+    roots(np.ones(3))
+    shown(np.ones(0))
+    assert "not vectorised: it may raise an exception in any turn" in str(roots.explain())
+    assert "not vectorised: it calls Python, which may raise" in str(shown.explain())
+
+
 # Names with a meaning in compiled code, and options
 
 

@@ -258,13 +258,17 @@ class Dispatcher(DispatcherBase):
 
     def _warn_many(self) -> None:
         """Name the argument that has the most types."""
-        columns = list(zip(*(key for key in self._known if len(key) == len(next(iter(self._known)))), strict=True))
-        kinds = [len(set(column)) for column in columns]
-        where = kinds.index(max(kinds)) if kinds else 0
-        shown = ", ".join(sorted({type_text(t) for t in columns[where]})[:4]) if columns else ""
+        lengths = {len(key) for key in self._known}
+        columns = [{key[k] for key in self._known if k < len(key)} for k in range(max(lengths, default=0))]
+        kinds = [len(column) for column in columns]
+        why = f"it has been called with {len(lengths)} numbers of arguments"
+        if max(kinds, default=0) >= len(lengths):
+            where = kinds.index(max(kinds))
+            shown = ", ".join(sorted(type_text(t) for t in columns[where])[:4])
+            why = f"{self._name_of(where)} has had {kinds[where]} types ({shown}, ...)"
         warnings.warn(
             f"{Code.TOO_MANY_SIGNATURES}: {self.__qualname__}() has been compiled for more than {MANY_SIGNATURES} signatures; "
-            f"{self._name_of(where)} has had {max(kinds, default=0)} types ({shown}, ...)",
+            f"{why}",
             QuadrantsWarning,
             stacklevel=4,
         )

@@ -6,6 +6,7 @@ Takes a module after all passes; changes nothing. Cold loops, which run only whe
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from types import MappingProxyType
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
@@ -117,13 +118,19 @@ def _obstacle(function: Function, loop: Op, vectors: Vectors) -> tuple[str, str,
     return None
 
 
+#: Ops that raise and have no name in the program.
+_MAY_RAISE = MappingProxyType(
+    {"raise": "it may raise an exception in any turn", "pycall": "it calls Python, which may raise"}
+)
+
+
 def _op_obstacle(op: Op, vectors: Vectors, strict: bool) -> tuple[str, str] | None:
     if op.can_raise and op.name not in ("poll", "fork"):
         if op.name in ("load", "store", "index"):
             return "check-inside", "an index has to be checked in every turn"
         if op.name == "check":
             return "check-inside", f"it may raise {str(op.attrs['exc']).rpartition(':')[2]} in any turn"
-        return "may-raise", f"{_callee(op)} may raise"
+        return "may-raise", _MAY_RAISE.get(op.name) or f"{_callee(op)} may raise"
     if op.name == "call":
         return "call", f"{_callee(op)} is called for every element"
     if op.name in ("break", "return", "raise"):
