@@ -18,7 +18,7 @@ from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.types import U64
 
 _LANE_OPS = frozenset(defn.name for defn in subgroup.DEFS) - {"lane.index", "lane.count"}
-_CONTROL = ("if", "for", "loop")
+_CONTROL = ("if", "for", "loop", "block")
 _LEAVING = ("break", "continue")
 
 
