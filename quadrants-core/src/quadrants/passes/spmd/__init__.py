@@ -32,8 +32,12 @@ def compares_carried(loop: Op) -> bool:
 
 
 def is_reason(loop: Op) -> bool:
-    """Whether there is a reason to look at a loop: LLVM does not vectorise it by itself."""
-    return any(map(_stops_llvm, loop.regions[0].walk())) or compares_carried(loop)
+    """Whether there is a reason to look at a loop: LLVM does not vectorise it by itself. Around loops that were arranged for
+    LLVM (`interchange`) there is none."""
+    inside = list(loop.regions[0].walk())
+    if any(op.name == "for" and op.attrs.get("wide") for op in inside):
+        return False
+    return any(map(_stops_llvm, inside)) or compares_carried(loop)
 
 
 def _stops_llvm(op: Op) -> bool:
