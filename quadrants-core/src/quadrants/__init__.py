@@ -115,7 +115,9 @@ def __getattr__(name: str) -> Any:
 
 def _other(name: str) -> Any:
     """The type of a name such as `float64`, or the namespace of a backend from another distribution."""
-    if not name.startswith("_") and name not in _ROOMS:
+    if name in _ROOMS:  # asked for by an import inside of the room, while it is loaded
+        raise AttributeError(f"module 'quadrants' has no attribute {name!r} yet", name=name)
+    if not name.startswith("_"):
         found = importlib.import_module("quadrants.types.names").PUBLIC.get(name)
         if found is not None:
             return found

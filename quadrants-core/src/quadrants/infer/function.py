@@ -14,7 +14,6 @@ from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import YIELDED, InstructionWalk
 from quadrants.infer.merge import Promote, generalise, join_types
 from quadrants.infer.names import Parameter, located
-from quadrants.infer.portable import parameters
 from quadrants.infer.returning import check_returnable
 from quadrants.infer.unions import leaves_as, union_of
 from quadrants.infer.values import Abstract, ConflictType, List, ListDisplay, rebuild
@@ -52,6 +51,8 @@ class FunctionWalk(InstructionWalk):
             collected = ListDisplay((), 0, YIELDED) if item is None else lists.make(self, item, (), YIELDED)
             self.live_env.locals[YIELDED] = collected
         if self.portable:
+            from quadrants.infer.portable import parameters  # only the portable language needs it
+
             parameters.convert(self, names)
         self.returns_apart = entry and self.engine.unions and not self.portable
         self.is_entry = entry
@@ -71,7 +72,11 @@ class FunctionWalk(InstructionWalk):
 
     def result_of(self, value: Abstract) -> Abstract:
         found = super().result_of(value)
-        return parameters.result(self, found) if self.portable else found
+        if not self.portable:
+            return found
+        from quadrants.infer.portable import parameters
+
+        return parameters.result(self, found)
 
     def _list_results(self) -> None:
         """Lists that are written out are lists of the interpreter's for the caller."""
