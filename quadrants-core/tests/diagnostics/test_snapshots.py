@@ -30,8 +30,9 @@ def tool() -> ModuleType:
 
 
 def outline(text: str) -> list[str]:
-    """A text without places and excerpts: which range a bytecode instruction has depends on the version of Python."""
-    return [line for line in text.splitlines() if not re.match(r"  --> | *\d* \|", line)]
+    """A text without places, excerpts and calls: which range a bytecode instruction has, and whether a comprehension is a function,
+    depends on the version of Python."""
+    return [line for line in text.splitlines() if not re.match(r"  --> |  called from | *\d* \|", line)]
 
 
 def test_there_are_many() -> None:

@@ -1,7 +1,8 @@
 """Eigenvalues and eigenvectors of any square matrix: Hessenberg form, then QR steps with shifts to the Schur form.
 
 All of it is computed with complex numbers. A result has one type, so that a real matrix gives real numbers here, and one
-with complex eigenvalues is an error that says to convert it (NumPy's result is real or complex as it turns out).
+with complex eigenvalues is an error that says to convert it (NumPy's result is real or complex as it turns out; since 2.5 it is
+always complex, and so it is here then).
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from quadrants.library.linalg import check_square, float_matrix
 
 #: QR steps for one eigenvalue until it counts as not convergent; after every 10 the shift is changed.
 MOST_STEPS = 300
+#: Since 2.5, NumPy's results are complex whatever they are.
+ALWAYS_COMPLEX = tuple(map(int, np.__version__.split(".")[:2])) >= (2, 5)
 
 
 def size_of(z):
@@ -224,9 +227,16 @@ def decompose(a, values, vectors, wanted):
             vectors[...] = vectors_of(h, q).real
 
 
+def eigen_matrix(a):
+    work = float_matrix(a)
+    if ALWAYS_COMPLEX and work.dtype.kind == "f":
+        return work.astype(np.result_type(work.dtype, np.complex64))
+    return work
+
+
 def eig(a):
     """Eigenvalues and eigenvectors of square matrices."""
-    work = float_matrix(a)
+    work = eigen_matrix(a)
     check_square(work)
     values = np.empty(work.shape[:-1], work.dtype)
     vectors = np.empty(work.shape, work.dtype)
@@ -237,7 +247,10 @@ def eig(a):
 
 def eigvals(a):
     """Eigenvalues of square matrices."""
-    work = float_matrix(a)
+    return values_of(eigen_matrix(a))
+
+
+def values_of(work):
     check_square(work)
     values = np.empty(work.shape[:-1], work.dtype)
     for index in np.ndindex(work.shape[:-2]):
@@ -266,5 +279,5 @@ def roots(p):
             companion[i, i - 1] = 1
     out = np.zeros(n + zeros, kind)
     if n > 0:
-        out[:n] = eigvals(companion)
+        out[:n] = values_of(companion)
     return out
