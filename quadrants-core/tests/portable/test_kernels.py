@@ -319,7 +319,7 @@ def test_a_carried_dependence_is_an_error() -> None:
         for i in range(1, x.shape[0]):
             x[i] = x[i] + x[i - 1]
 
-    with pytest.raises(qd.CompileError, match="the outermost loop at .* cannot be parallel") as caught:
+    with pytest.raises(qd.CompileError, match="the outermost loop in line .* cannot be parallel") as caught:
         prefix(np.zeros(5))
     assert "loop_config(serialize=True)" in str(caught.value)
 

@@ -91,7 +91,7 @@ def refuse_declared(function: Function, loop: Op, refusal: Refusal) -> None:
         what = "the outermost loop"
     raise error(
         code,
-        f"{what} at {place(loop)} cannot be parallel: {refusal.text}",
+        f"{what}{line_of(loop)} cannot be parallel: {refusal.text}",
         location_of(function, at),
         hint=hint,
     )
@@ -136,3 +136,8 @@ def _done(op: Op) -> str:
     """What an op does to an array, and where."""
     verb = {"store": "stored", "load": "read"}.get(op.name) or f"given to {_what(op)}"
     return f"{verb} at {place(op)}"
+
+
+def line_of(loop: Op) -> str:
+    """Where a loop is. Which of its columns the bytecode has depends on the version of Python."""
+    return f" in line {loop.loc.line}" if loop.loc is not None and loop.loc.line is not None else ""
