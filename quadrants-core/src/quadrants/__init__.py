@@ -76,8 +76,8 @@ _HOMES: dict[str, str] = {
 _ROOMS = frozenset(
     "api backend bytecode cache diagnostics host infer ir library lower passes simt types config options".split()
 )
-#: Names that are other names: annotations of arrays, and modules.
-_ALIASES = {"math": ("quadrants.math", "")}
+#: Names of modules, loaded when they are first used.
+_MODULES = {"math": "quadrants.math"}
 _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 
 __all__ = [
@@ -101,10 +101,8 @@ def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
         value = getattr(importlib.import_module(home), name)
-    elif name in _ALIASES:
-        module, attribute = _ALIASES[name]
-        value = importlib.import_module(module)
-        value = getattr(value, attribute) if attribute else value
+    elif name in _MODULES:
+        value = importlib.import_module(_MODULES[name])
     elif name in _BACKENDS:
         return importlib.import_module("quadrants.backend").get_backend(name).namespace
     else:
@@ -140,7 +138,7 @@ def _no_attribute(name: str) -> str:
 
 def __dir__() -> list[str]:
     types = importlib.import_module("quadrants.types.names").PUBLIC
-    return sorted({*globals(), *_HOMES, *_ALIASES, *_BACKENDS, *types})
+    return sorted({*globals(), *_HOMES, *_MODULES, *_BACKENDS, *types})
 
 
 _config.warn_unknown()

@@ -69,13 +69,14 @@ def test_special_values(name: str, bits: int, level: str) -> None:
 
 @pytest.mark.parametrize(("name", "bits"), PARAMS)
 def test_loops_vectorise(name: str, bits: int, level: str) -> None:
-    if name == "fmod" and level == "x86-64":
-        return  # multiplications and additions do not fuse there
     kernel = of_pairs(CASES[name].function)
     ones = np.ones(64, dtype=f"f{bits // 8}")
     compute(kernel, ones, ones)
     text = str(kernel.explain())
-    assert "vectorised: " in text and "one element at a time" not in text
+    fused = (
+        name != "fmod" or level != "x86-64"
+    )  # where multiplications and additions do not fuse, the C library computes it
+    assert ("vectorised: " in text and "one element at a time" not in text) == fused
 
 
 @pytest.mark.parametrize("bits", [64, 32])

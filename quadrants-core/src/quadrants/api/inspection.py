@@ -15,6 +15,7 @@ from quadrants.api.compile import Request
 from quadrants.api.frontend import FrontEnd, run
 from quadrants.api.jobs import JOBS
 from quadrants.diagnostics.explain import Decision, render
+from quadrants.host.target import host_target
 from quadrants.lower import vectormath
 from quadrants.types.names import Signature, type_text
 
@@ -129,7 +130,7 @@ def explain(dispatcher: Any, specialisations: Iterable[Specialisation], timings:
     found, times = {}, {}
     for specialisation in specialisations:
         front = front_end_of(dispatcher, specialisation)
-        remaining, loops = survey(front.module, vectormath.NAMES)
+        remaining, loops = survey(front.module, vectormath.available(host_target().vector_bits))
         simd = vectorisation.decisions(front.text, loops)
         found[specialisation.signature] = tuple(dict.fromkeys((*front.decisions, *simd, *remaining)))
         if timings:

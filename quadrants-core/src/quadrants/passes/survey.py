@@ -135,9 +135,9 @@ def _op_obstacle(op: Op, vectors: Vectors, strict: bool) -> tuple[str, str] | No
         return "call", f"{_callee(op)} is called for every element"
     if op.name in ("break", "return", "raise"):
         return "early-exit", f"a {op.name} can leave the loop before its end"
-    if op.name.startswith("math.") and not _is_vector_math(op, () if strict else vectors):
+    if (op.name.startswith("math.") or op.name == "rem") and not _is_vector_math(op, () if strict else vectors):
         why = ", as fp='strict' asks for" if strict and _is_vector_math(op, vectors) else ""
-        return "scalar-function", f"{op.name[5:]}() is computed one element at a time by the C library{why}"
+        return "scalar-function", f"{_function(op)}() is computed one element at a time by the C library{why}"
     return None
 
 
@@ -151,7 +151,12 @@ def _is_vector_math(op: Op, vectors: Vectors) -> bool:
     if op.name in _VECTOR_MATH:
         return True
     bits = max(32, getattr(op.operands[0].type, "bits", 0))  # halves are computed as float32
-    return (op.name[5:], bits) in vectors
+    return (_function(op), bits) in vectors
+
+
+def _function(op: Op) -> str:
+    """The elementary function that an op calls."""
+    return "fmod" if op.name == "rem" else op.name.removeprefix("math.")
 
 
 def _callee(op: Op) -> str:

@@ -19,7 +19,19 @@ from quadrants._frozen import frozen
 if TYPE_CHECKING:
     from quadrants.lower.vectormath.catalogue import ENABLED
 
-__all__ = ["ENABLED", "KEPT", "NAMES", "PREFIX", "called", "declarations", "definitions", "kept", "lanes", "variants"]
+__all__ = [
+    "ENABLED",
+    "KEPT",
+    "NAMES",
+    "PREFIX",
+    "available",
+    "called",
+    "declarations",
+    "definitions",
+    "kept",
+    "lanes",
+    "variants",
+]
 
 PREFIX = "@qd.vec."
 #: The functions that loops use, by name and bits: those of `catalogue.ENABLED`, which is loaded when one is called.
@@ -60,6 +72,17 @@ class Declared:
 def lanes(bits: int, vector_bits: int) -> tuple[int, ...]:
     """How many lanes the vectors of a target may have, whose registers have so many bits."""
     return tuple(width // bits for width in (128, 256, 512) if width <= vector_bits)
+
+
+@cache
+def available(vector_bits: int) -> frozenset[tuple[str, int]]:
+    """The functions that a target has whose vector registers have so many bits, by name and bits."""
+    from quadrants.lower.vectormath.catalogue import ENABLED
+
+    fuses = vector_bits >= _FUSED_BITS
+    return frozenset(
+        key for key, function in ENABLED.items() if vector_bits and (fuses or key[1] not in function.fused)
+    )
 
 
 @cache
