@@ -99,7 +99,7 @@ def _cache() -> Iterator[str]:
         yield "off (QUADRANTS_CACHE=0)"
         return
     info = used.info()
-    state = "" if used.usable() else ", cannot be used"
+    state = "" if used.usable() else ", made when something is kept" if used.can_be_made() else ", cannot be used"
     yield f"{info.folder}: {info.files} files, {info.bytes / 1e6:.1f} MB of {info.limit / 1e6:.0f} MB{state}"
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
+
+import pytest
 
 from quadrants.doctor import doctor
 
@@ -14,3 +17,18 @@ def test_the_report() -> None:
     for line in ("cpu: available", "agrees with the interpreter", "cpu: sums of blocks agree with NumPy"):
         assert line in text
     assert "failed" not in text
+
+
+def test_a_cache_folder_that_nothing_was_kept_in_yet_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("QUADRANTS_CACHE_DIR", str(tmp_path / "new"))
+    out = io.StringIO()
+    assert doctor(out) == 0
+    assert "made when something is kept" in out.getvalue() and "cannot be used" not in out.getvalue()
+    (tmp_path / "file").write_text("a file where the folder should be")
+    monkeypatch.setenv("QUADRANTS_CACHE_DIR", str(tmp_path / "file"))
+    out = io.StringIO()
+    with pytest.warns(UserWarning):
+        doctor(out)
+    assert "cannot be used" in out.getvalue()

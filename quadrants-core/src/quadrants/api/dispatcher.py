@@ -12,7 +12,6 @@ import functools
 import inspect
 import operator
 import types
-import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
@@ -27,7 +26,7 @@ from quadrants.api.signature import as_signature
 from quadrants.api.typeof import typeof
 from quadrants.cache.dependencies import CellRef, GlobalRef, Ref
 from quadrants.diagnostics.codes import Code
-from quadrants.diagnostics.errors import QuadrantsError, QuadrantsWarning
+from quadrants.diagnostics.errors import QuadrantsError
 from quadrants.diagnostics.location import SourceLocation
 from quadrants.host.native_type import (
     DispatcherBase,
@@ -266,11 +265,11 @@ class Dispatcher(DispatcherBase):
             where = kinds.index(max(kinds))
             shown = ", ".join(sorted(type_text(t) for t in columns[where])[:4])
             why = f"{self._name_of(where)} has had {kinds[where]} types ({shown}, ...)"
-        warnings.warn(
+        from quadrants.diagnostics.warning import warn
+
+        warn(
             f"{Code.TOO_MANY_SIGNATURES}: {self.__qualname__}() has been compiled for more than {MANY_SIGNATURES} signatures; "
-            f"{why}",
-            QuadrantsWarning,
-            stacklevel=4,
+            f"{why}"
         )
 
     def _check_arity(self, signature: Signature) -> None:

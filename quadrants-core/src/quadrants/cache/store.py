@@ -13,7 +13,6 @@ import os
 import sys
 import threading
 import time
-import warnings
 from collections.abc import Iterator
 
 from quadrants import config
@@ -138,17 +137,21 @@ class Store:
             return False
         return True
 
+    def can_be_made(self) -> bool:
+        """Whether there is no folder yet, and the nearest one above that exists lets this user make it."""
+        above = self.folder
+        while above and not os.path.lexists(above):
+            above = os.path.dirname(above)
+        return above != self.folder and os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK)
+
     def _warn(self, code: Code, reason: str) -> None:
         """One warning for each folder and process."""
-        from quadrants.diagnostics.errors import QuadrantsWarning
+        from quadrants.diagnostics.warning import warn
 
         if self._warned:
             return
         self._warned = True
-        text = (
-            f"{code}: the cache folder {self.folder} is not used: {reason}; set QUADRANTS_CACHE_DIR to another folder"
-        )
-        warnings.warn(text, QuadrantsWarning, stacklevel=2)
+        warn(f"{code}: the cache folder {self.folder} is not used: {reason}; set QUADRANTS_CACHE_DIR to another folder")
 
     # Size
 
