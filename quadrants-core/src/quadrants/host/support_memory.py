@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from quadrants.host import layout
 from quadrants.host.flags import TRACE_DOMAIN
-from quadrants.lower.abi import BLOCK_HEADER, BLOCK_NBYTES, BLOCK_RAW, BLOCK_REFCOUNT
+from quadrants.lower.abi import BLOCK_EXTRA, BLOCK_HEADER, BLOCK_NBYTES, BLOCK_RAW, BLOCK_REFCOUNT
 
 ARRAYS = f"""
 @qd_buffer_type = global ptr null
@@ -51,7 +51,10 @@ release:
   %untracked = call i32 @PyTraceMalloc_Untrack(i32 {TRACE_DOMAIN}, i64 %data.bits)
   %raw.at = getelementptr i8, ptr %owner, i64 {BLOCK_RAW}
   %raw = load ptr, ptr %raw.at
-  call void @free(ptr %raw)
+  %nbytes.at = getelementptr i8, ptr %owner, i64 {BLOCK_NBYTES}
+  %nbytes = load i64, ptr %nbytes.at
+  %size = add i64 %nbytes, {BLOCK_EXTRA}
+  call void @qd_block_put(ptr %raw, i64 %size)
   %live = load i64, ptr @qd_live_blocks
   %live1 = sub i64 %live, 1
   store i64 %live1, ptr @qd_live_blocks

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from quadrants.lower import abi
+from quadrants.lower import abi, kept_blocks
 
 #: Records are filled by functions that take so many words: the number of words is rounded up.
 RAISE_WIDTHS = (0, 2, 4, abi.PAYLOAD_WORDS)
@@ -69,7 +69,7 @@ NEEDS: Mapping[str, str] = MappingProxyType(
 )
 
 #: Zeroed blocks of at least this size come from the system, which has pages of zeros.
-_SMALL_BYTES = 1 << 16
+_SMALL_BYTES = 1 << 18
 #: The largest size that is asked of the system.
 _MOST_BYTES = 2**63 - 1 - abi.BLOCK_EXTRA
 
@@ -78,6 +78,7 @@ def definitions() -> str:
     """The shared functions. The text needs the declarations in `NEEDS`."""
     return "".join(
         (
+            kept_blocks.DEFINITIONS,
             *(part for suffix in ("", "_shared") for part in _counting(suffix)),
             _SHARE,
             *(_raise(words) for words in RAISE_WIDTHS),
@@ -96,8 +97,8 @@ def recording() -> str:
 def _counting(suffix: str) -> tuple[str, ...]:
     """What counts references or blocks."""
     return (
-        _alloc("qd_alloc", "call noalias ptr @malloc(i64 %size)", suffix),
-        _alloc("qd_alloc_zero_pages", "call noalias ptr @calloc(i64 1, i64 %size)", suffix),
+        _alloc("qd_alloc", "call noalias ptr @qd_block_get(i64 %size)", suffix),
+        _alloc("qd_alloc_zero_pages", "call noalias ptr @qd_block_zeroed(i64 %size)", suffix),
         _alloc_zero(suffix),
         _owned("qd_retain", suffix, _adding(1, suffix) + "  br label %done"),
         _owned("qd_release", suffix, _releasing(suffix)),
@@ -211,8 +212,11 @@ def _releasing(suffix: str) -> str:
 free:
   %raw.at = getelementptr i8, ptr %owner, i64 {abi.BLOCK_RAW}
   %raw = load ptr, ptr %raw.at
+  %nbytes.at = getelementptr i8, ptr %owner, i64 {abi.BLOCK_NBYTES}
+  %nbytes = load i64, ptr %nbytes.at
+  %size = add i64 %nbytes, {abi.BLOCK_EXTRA}
 {_count(-1, suffix)}
-  call void @free(ptr %raw)
+  call void @qd_block_put(ptr %raw, i64 %size)
   br label %done"""
 
 
