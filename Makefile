@@ -9,14 +9,16 @@ PEERS  := $(VENV)/.stamp-peers
 ROOMS  := quadrants-core quadrants-cpu quadrants-cuda quadrants-amdgpu quadrants-metal quadrants-vulkan
 META   := pyproject.toml tools/requirements-dev.txt $(addsuffix /pyproject.toml,$(ROOMS))
 JOBS   ?= 2
+SECONDS ?= 600
 PYTEST := $(PY) -m pytest -n $(JOBS) -q
 
-.PHONY: help demo test test-all test-here lint format docs bench-peers clean venv
+.PHONY: help demo test test-all test-here lint format docs fuzz bench-peers clean venv
 
 help:
 	@echo "make demo         the main job: five-body solar system, molecular dynamics, heat equation, with plots"
 	@echo "make test         lint, types and the quick tests"
 	@echo "make test-all     every test, on every Python from 3.11 to 3.13 that is found"
+	@echo "make fuzz         random programs against the interpreter, for SECONDS=600"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the generated pages and parts: error codes, API reference, lists, stages"
 	@echo "make bench-peers  the paired comparison with other compilers"
@@ -56,6 +58,9 @@ test-here: $(STAMP)
 
 test-all: lint
 	$(PYTHON) tools/each_python.py -- $(MAKE) test-here
+
+fuzz: $(STAMP)
+	$(PY) tools/fuzz.py --seconds $(SECONDS)
 
 docs: $(STAMP)
 	$(PY) tools/error_pages.py

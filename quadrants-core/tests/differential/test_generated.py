@@ -1,8 +1,14 @@
-"""Random programs do the same compiled as in the interpreter: results, mutated arguments, exceptions, their texts and lines."""
+"""Random programs do the same compiled as in the interpreter: results, mutated arguments, exceptions, their texts and lines.
+
+`tools/fuzz.py` runs more of them, for as long as wanted.
+"""
 
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from differential.generate import Writer
@@ -33,7 +39,7 @@ class Seeded:
 
 
 QUICK = settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
-LONG = settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def write(choices: Drawn | Seeded):
@@ -43,6 +49,9 @@ def write(choices: Drawn | Seeded):
 
 def write_loops(choices: Drawn | Seeded):
     return LoopWriter(choices, choices.below(2) == 0).program()
+
+
+WRITERS = (write, write_loops)
 
 
 @QUICK
@@ -64,13 +73,6 @@ def test_long_programs(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("writer", [write, write_loops])
-def test_many_programs(writer):
-    for seed in range(1000, 1500):
-        check_program(writer(Seeded(seed)))
-
-
-@pytest.mark.slow
 @LONG
 @given(st.data())
 def test_programs_that_shrink(data):
@@ -82,3 +84,11 @@ def test_programs_that_shrink(data):
 @given(st.data())
 def test_loops_that_shrink(data):
     check_program(write_loops(Drawn(data)))
+
+
+def test_the_tool_that_runs_more_of_them():
+    tool = Path(__file__).resolve().parents[3] / "tools" / "fuzz.py"
+    command = [sys.executable, tool, "--start", "7", "--seconds", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout
+    assert " programs from seed 7 on, 0 batches with differences" in done.stdout and not done.stdout.startswith("0 ")
