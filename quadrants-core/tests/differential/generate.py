@@ -57,6 +57,7 @@ class Writer(Expressions):
             self.optional,
             self.unbound,
             self.closure,
+            self.shared,
             self.swap,
             self.row_loop,
         ]
@@ -255,6 +256,28 @@ class Writer(Expressions):
         argument = self.expression(kind, 1)
         make = f"{name} = lambda q: {body}" if self.chance(50) else f"def {name}(q, *r): return {body}"
         return [make, *self.assign(0), f"{self.pick(wanted)} = {name}({argument})"]
+
+    def shared(self, depth: int) -> list[str]:
+        """A function made here that assigns locals, called once or twice."""
+        wanted = [name for name in self.writable() if self.scope.locals[name].name != "array"]
+        targets = self.names(INT, True)
+        if not wanted or not targets:
+            return self.assign(depth)
+        chosen = sorted({self.pick(wanted) for _ in range(1 + self.choices.below(3))})
+        name, parameter = self.fresh("h"), self.fresh("q")
+        scope, returned = self.scope, self.returned
+        frozen, loops = set(scope.frozen), scope.loops
+        scope.frozen |= set(scope.locals) - set(chosen)
+        scope.loops, self.returned = 0, self.literal(INT)
+        body = self.with_locals({parameter: INT}, lambda: self.block(min(depth, 1), 3))
+        result = self.expression(INT, 1)
+        scope.frozen, scope.loops, self.returned = frozen, loops, returned
+        make = [f"def {name}({parameter}):", f"    nonlocal {', '.join(chosen)}", *body, f"    return {result}"]
+        uses = [
+            f"{self.pick(targets)} = {name}({self.expression(INT, 1)}) % 1009" for _ in range(1 + self.choices.below(2))
+        ]
+        between = self.assign(0) if self.chance(50) else []
+        return [*make, *uses[:1], *between, *uses[1:]]
 
     def swap(self, depth: int) -> list[str]:
         kind = self.scope.locals[self.pick(self.writable())]

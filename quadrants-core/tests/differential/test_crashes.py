@@ -59,7 +59,7 @@ REFUSED = (
     "raise ValueError(np.arange(3))", "raise ValueError from x", "assert x, np.arange(3)", "return super().x", "return input()",
     "match x:\n        case {'a': 1}: return 1", "def g(): yield 1\n    return g()", "return x.append(1)",
     "t = ()\n    for i in range(x): t = t + (i,)\n    return t", "for i in range(x): x = (x,)\n    return x", "return round(np.arange(3))",
-    "def g():\n        nonlocal x\n        x = 1\n    g()", "try: 1 // x\n    except ZeroDivisionError as e: return e", "return np.zeros(3, 'U5')",
+    "def g():\n        nonlocal x\n        x = (x,)\n    g()\n    g()", "try: 1 // x\n    except ZeroDivisionError as e: return e", "return np.zeros(3, 'U5')",
     "return x @ x", "return np.zeros(3)[x, x]", "return np.zeros(3)[1.5]",
     "return np.zeros(3)['a']", "return -'a'", "return x < 1j", "return (1, 2)[x:]", "return id(x)",
     "return sorted(x)", "del np.zeros(3)[0]", "return np.array([1, 'a'])", "return np.zeros('a')",

@@ -9,9 +9,11 @@ import types as pytypes
 from collections.abc import Sequence
 from dataclasses import replace
 
+from quadrants.infer.binding import parameter_names
+from quadrants.infer.closures import Rebox
 from quadrants.infer.emitter import Options
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, InferResult
-from quadrants.infer.function import parameter_names, walk_function
+from quadrants.infer.function import walk_function
 from quadrants.types import NONE, Type
 from quadrants.types.annotations import annotations_of
 from quadrants.types.promotion import rules_of_kernels
@@ -39,9 +41,6 @@ def infer_module(
     Raises:
         CompileError: the program cannot be compiled, with the place and the reason.
     """
-    engine = Engine(options, walk_function)
-    engine.dynamic = dynamic
-    engine.unions = unions
     internal = function.__module__ is not None and function.__module__.startswith("quadrants.library")
     ref = FunctionRef(
         function.__code__, function.__globals__, function.__name__, function.__closure__ or (), internal=internal
@@ -49,8 +48,17 @@ def infer_module(
     if options.portable:
         ref = replace(ref, annotations=tuple(annotations_of(function).items()))
     assert len(arg_types) == len(parameter_names(function.__code__))
+    boxes: dict[object, tuple[Type | None, bool]] = {}
     with rules_of_kernels(options.kernel):
-        spec = engine.specialise(ref, tuple(arg_types), entry=True, top=options.portable)
+        while True:
+            engine = Engine(options, walk_function, boxes)
+            engine.dynamic = dynamic
+            engine.unions = unions
+            try:
+                spec = engine.specialise(ref, tuple(arg_types), entry=True, top=options.portable)
+                break
+            except Rebox:  # of a function that has returned: it is compiled again with what was found
+                continue
     module = engine.finish(spec)
     return InferResult(
         module,

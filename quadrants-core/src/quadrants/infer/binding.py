@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types as pytypes
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,12 @@ from quadrants.infer.values import Abstract, Tup
 
 if TYPE_CHECKING:
     from quadrants.infer.engine import FunctionRef
+
+
+def parameter_names(code: pytypes.CodeType) -> tuple[str, ...]:
+    """The locals that hold arguments, in the order in which `bind` gives them."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[: count + bool(code.co_flags & inspect.CO_VARARGS)]
 
 
 def title(ref: FunctionRef) -> str:

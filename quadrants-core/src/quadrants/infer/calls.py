@@ -12,14 +12,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, lists, operators, sequences, texts
+from quadrants.infer import attributes, closures, lists, operators, sequences, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
+from quadrants.infer.closures import leaving
 from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import Promote, convert, generalise
-from quadrants.infer.names import SELF, Parameter
+from quadrants.infer.names import Parameter
 from quadrants.infer.portable import dispatch, references, structs, vectors
 from quadrants.infer.values import (
     Abstract,
@@ -417,52 +418,35 @@ def reference(w: InstructionWalk, function: pytypes.FunctionType) -> FunctionRef
 def call_python(w: InstructionWalk, function: pytypes.FunctionType, args: Args, keywords: Keywords) -> Abstract:
     """Call a Python function: compiled for the types of the arguments, once."""
     ref = reference(w, function)
-    values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
+    w.left.clear()
+    values = [leaving(w, value) for value in bind(ref, args, keywords)]
     found = call_ref(w, ref, values)
     changed = references.changed(ref, [value.type for value in values])
     return references.written_back(w, found, changed, values) if changed else found
-
-
-def _argument(w: InstructionWalk, value: Abstract) -> Abstract:
-    """Closures leave the function that made them with what their cells hold now."""
-    if isinstance(value, Closure) and value.owner is w:
-        return _present(w, value)
-    return value
-
-
-def _present(w: InstructionWalk, closure: Closure) -> Closure:
-    free = tuple((name, w.cell_value(name)) for name, _ in closure.free)
-    return Closure(closure.code, closure.globals, closure.defaults, closure.kwdefaults, free, None)
 
 
 def _call_closure(
     w: InstructionWalk, closure: Closure, args: Args, keywords: Keywords, generator: str = ""
 ) -> Abstract:
     if closure.code.co_name == "<genexpr>" and not generator:
-        present = _argument(w, closure)
-        assert isinstance(present, Closure)
-        return Generator(present, args[0])
-    free: list[tuple[str, Abstract]] = []
-    present = _present(w, closure) if closure.owner is w else closure
-    for name, value in present.free:
-        if value is None or (isinstance(value, Closure) and value.code is closure.code):
-            value = Const(SELF)
-        elif isinstance(value, Closure):
-            value = _argument(w, value)
-        free.append((name, value))
+        return Generator(closure, args[0])
+    w.left.clear()
+    present = leaving(w, closure)
+    assert isinstance(present, Closure)
+    free = closures.parameters_of(present)
     internal = str(closure.globals.get("__name__", "")).startswith("quadrants.library")
     ref = FunctionRef(
         closure.code,
         closure.globals,
         closure.code.co_name,
         (),
-        closure.defaults,
-        closure.kwdefaults,
-        tuple(free),
+        present.defaults,
+        present.kwdefaults,
+        free,
         internal,
         generator=generator,
     )
-    values = bind(ref, [_argument(w, arg) for arg in args], {k: _argument(w, v) for k, v in keywords.items()})
+    values = [leaving(w, value) for value in bind(ref, args, keywords)]
     return call_ref(w, ref, [*values, *(value for _, value in free)])
 
 
@@ -508,6 +492,8 @@ def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> 
             raise
         lists.promote(w, values[promotion.site.index], promotion.item)
     w.b.loc = loc
+    if w.left:
+        closures.check_kept(w, values, spec.result)
     leaves = [leaf for value in values for leaf in value.leaves]
     return _call_specialisation(w, spec, leaves)
 

@@ -15,6 +15,7 @@ import numpy as np
 from quadrants._frozen import frozen, record
 from quadrants.diagnostics import Code, CompileError, Decision
 from quadrants.infer.emitter import Options, fail
+from quadrants.infer.merge import join_types
 from quadrants.infer.values import Abstract
 from quadrants.ir import Effect, Function, Module, Op, Value
 from quadrants.types import ArrayType, Scalar, Type
@@ -22,6 +23,7 @@ from quadrants.types.dtypes import layout_of, scalar_of
 from quadrants.types.promotion import weak_of
 
 MAX_RECURSION_ROUNDS = 16
+MAX_WIDENED = 512
 MAX_DEPTH = 200
 
 
@@ -111,11 +113,14 @@ class Engine:
     Args:
         options: how everything is compiled.
         walker: walks one function.
+        boxes: what the boxes hold that variables have which inner functions assign, and whether they say that they are bound.
     """
 
-    def __init__(self, options: Options, walker: Walker) -> None:
+    def __init__(self, options: Options, walker: Walker, boxes: dict[object, tuple[Type | None, bool]]) -> None:
         self.options = options
         self.walker = walker
+        self.boxes = boxes
+        self._widened = 0
         self.specialisations: dict[object, Specialisation] = {}
         self.dependencies: dict[object, Dependency] = {}
         self.hidden: dict[object, tuple[np.ndarray | Dependency, Type]] = {}
@@ -183,6 +188,15 @@ class Engine:
             for key in set(self.specialisations) - before:  # they were compiled under the old assumption
                 del self.specialisations[key]
         fail(Code.RECURSION_TYPE, f"the type of the result of {ref.name}() does not settle")
+
+    def widen_box(self, site: object, item: Type | None, flagged: bool) -> None:
+        """From the next walk on the box of a variable holds values of the type too."""
+        self._widened += 1
+        if self._widened > MAX_WIDENED:
+            fail(Code.NO_FIXPOINT, "the types of the variables that inner functions assign do not settle")
+        known, was_flagged = self.boxes.get(site, (None, False))
+        joined = item if known is None or item is None else join_types(known, item)
+        self.boxes[site] = (known if joined is None else joined, flagged or was_flagged)
 
     def depend(self, dependency: Dependency) -> None:
         """Record that the code contains the value of a global or a cell."""

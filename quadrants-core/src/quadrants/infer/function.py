@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
-import types as pytypes
 from collections.abc import Sequence
 
 import quadrants.bytecode as bytecode
 from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer import lists, texts
+from quadrants.infer.binding import parameter_names
+from quadrants.infer.closures import Rebox
 from quadrants.infer.emitter import fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import YIELDED, InstructionWalk
@@ -46,6 +47,8 @@ class FunctionWalk(InstructionWalk):
             for leaf in value.leaves:
                 leaf.hint = name
         self.free = {name: value for (name, _), value in zip(self.ref.free, values[len(names) :])}
+        if code.co_cellvars:
+            self.open_boxes((code, tuple(types)))
         if self.ref.generator == "list":
             item = self.lists.get(YIELDED)
             collected = ListDisplay((), 0, YIELDED) if item is None else lists.make(self, item, (), YIELDED)
@@ -117,12 +120,6 @@ class FunctionWalk(InstructionWalk):
         return result
 
 
-def parameter_names(code: pytypes.CodeType) -> tuple[str, ...]:
-    """The locals that hold arguments, in the order in which `binding.bind` gives them."""
-    count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_varnames[: count + bool(code.co_flags & 0x04)]
-
-
 def walk_function(
     engine: Engine, ref: FunctionRef, types: Sequence[Type], spec: Specialisation, entry: bool
 ) -> tuple[Function, Type | None]:
@@ -140,6 +137,11 @@ def walk_function(
             if isinstance(promotion.site, Parameter):
                 raise
             known[promotion.site] = promotion.item
+            continue
+        except Rebox as wish:
+            engine.widen_box(wish.site, wish.item, wish.flagged)
+            if wish.site[0] != (ref.code, tuple(types)):
+                raise
             continue
         engine.decisions.extend(walk.decisions)
         return result

@@ -12,6 +12,7 @@ from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, calls, elementwise, indexing, lists, operators, sequences, special, texts
+from quadrants.infer.closures import leaving
 from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
 from quadrants.infer.ends import Return
 from quadrants.infer.names import Cell, ScopeWalk, located
@@ -456,8 +457,9 @@ class InstructionWalk(ScopeWalk):
     def result_of(self, value: Abstract) -> Abstract:
         """A generator expression that has come to its end gives what its consumer wants."""
         if not self.ref.generator:
-            return value
-        return self.live_env.locals[YIELDED] if self.ref.generator == "list" else Const(self.ref.generator == "all")
+            return leaving(self, value)
+        collected = self.ref.generator == "list"
+        return leaving(self, self.live_env.locals[YIELDED]) if collected else Const(self.ref.generator == "all")
 
     def _finish_early(self, answer: bool) -> None:
         self.returns.append(Return(self.b.region, Const(answer), self.b.loc))
@@ -500,7 +502,7 @@ class InstructionWalk(ScopeWalk):
         defaults = self.pop() if "defaults" in flags else Tup(())
         assert isinstance(defaults, Tup) and isinstance(named, DictDisplay)
         kwdefaults = tuple((str(key), item) for key, item in zip(named.keys, named.items))
-        self.push(Closure(code.value, self.ref.globals, defaults.items, kwdefaults, free, self))
+        self.push(Closure(code.value, self.ref.globals, defaults.items, kwdefaults, free))
 
     # exceptions
 
@@ -535,7 +537,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.LOAD_CELL: lambda w, name: w.push(Cell(str(name))),
     Opcode.LOAD_DEREF: _W._load_deref,
     Opcode.STORE_DEREF: _W._store_deref,
-    Opcode.DELETE_DEREF: _W._delete_local,
+    Opcode.DELETE_DEREF: _W._delete_deref,
     Opcode.LOAD_GLOBAL: _W._load_global,
     Opcode.LOAD_ATTR: _W._load_attr,
     Opcode.STORE_ATTR: _W._store_attr,

@@ -13,7 +13,8 @@ import numpy as np
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, SourceLocation
-from quadrants.infer import texts
+from quadrants.infer import boxes, closures, texts
+from quadrants.infer.captured import Box, Late
 from quadrants.infer.emitter import fail, suggestion
 from quadrants.infer.ends import Fact
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
@@ -38,10 +39,6 @@ from quadrants.types.dtypes import scalar_of
 from quadrants.types.objects import attribute_place, changes_unnoticed
 
 
-class _Self:
-    """Stands for the function itself among its own free variables (a recursive inner function)."""
-
-
 @frozen
 class Parameter:
     """Stands for the place where the caller made a list that it passes: the argument's number."""
@@ -49,7 +46,6 @@ class Parameter:
     index: int
 
 
-SELF = _Self()
 UNDEF = object()
 
 
@@ -104,6 +100,12 @@ class ScopeWalk(ControlWalk):
         self.loaded: dict[int, tuple[Abstract, Callable[[], object]]] = {}
         #: The type of the items of the lists that are made at run time, by where they are made.
         self.lists: dict[object, Type] = {}
+        #: The variables that inner functions know: those with boxes, and the others.
+        self.boxes: dict[str, Box] = {}
+        self.late: frozenset[str] = frozenset()
+        #: The variables whose values closures have taken along since the last call.
+        self.left: set[str] = set()
+        self._key: object = None
 
     # objects of the interpreter as values
 
@@ -214,6 +216,11 @@ class ScopeWalk(ControlWalk):
         self.push(Const(UNDEF) if value is None else value)
 
     def _store_local(self, name: str) -> None:
+        if name in self.late:
+            closures.part_from(self, name)
+        self._assign(name)
+
+    def _assign(self, name: str) -> None:
         value = self.pop()
         if isinstance(value, Const) and value.value is UNDEF:
             self.live_env.locals.pop(name, None)
@@ -230,13 +237,30 @@ class ScopeWalk(ControlWalk):
         self._readable(self.live_env.locals.get(name), name)
         self.live_env.locals.pop(name, None)
 
+    def open_boxes(self, key: object) -> None:
+        """Make the boxes of the function, whose parameters are bound."""
+        self._key = key
+        plan = closures.plan_of(self.ref.code)
+        cells = self.ref.code.co_cellvars
+        names = [name for name in cells if name in plan.shared or self.site_of(name) in self.engine.boxes]
+        boxes.open_boxes(self, names, plan.deleted)
+        self.late = frozenset(self.ref.code.co_cellvars) - self.boxes.keys()
+
+    def site_of(self, name: str) -> tuple[object, str]:
+        """Identifies a variable of this function."""
+        return self._key, name
+
     def _load_deref(self, name: str) -> None:
+        if name in self.boxes:
+            self.push(boxes.load(self, name, self.boxes[name]))
+            return
         if name in self.live_env.locals or name in self.ref.code.co_cellvars:
             self._load_local(name)
             return
         if name in self.free:
             value = self.free[name]
-            self.push(self._own_closure() if isinstance(value, Const) and value.value is SELF else value)
+            found = boxes.load(self, name, value) if isinstance(value, Box) else closures.bound_free(self, name, value)
+            self.push(self._readable(found, name))
             return
         cell = dict(zip(self.ref.code.co_freevars, self.ref.cells)).get(name)
         if cell is None:
@@ -251,18 +275,33 @@ class ScopeWalk(ControlWalk):
             self.from_python(value_, name) if internal else self._dependent(Dependency(None, name, cell, value_), name)
         )
 
-    def _own_closure(self) -> Closure:
-        free = tuple((name, None if _is_self(value) else value) for name, value in self.free.items())
-        return Closure(self.ref.code, self.ref.globals, self.ref.defaults, self.ref.kwdefaults, free, None)
+    def own_closure(self) -> Closure:
+        """The function itself, as inner functions know it."""
+        return closures.own_closure(self)
 
     def _store_deref(self, name: str) -> None:
+        box = self.boxes.get(name) or self.free.get(name)
+        if isinstance(box, Box):
+            self.left.clear()
+            value = closures.leaving(self, self.pop())
+            for kept in sorted(self.left):
+                closures.check_changing(self, kept)
+            boxes.store(self, name, box, value)
+            return
         if name in self.ref.code.co_freevars:
             fail(
                 Code.UNSUPPORTED_NONLOCAL,
-                f"'{name}' belongs to an outer function and cannot be assigned here",
-                hint="Return the new value and assign it in the outer function.",
+                f"'{name}' belongs to an outer function, which the interpreter runs, and cannot be assigned here",
+                hint="Return the new value and assign it there, or compile the outer function too.",
             )
-        self._store_local(name)
+        self._assign(name)
+
+    def _delete_deref(self, name: str) -> None:
+        box = self.boxes.get(name) or self.free.get(name)
+        if isinstance(box, Box):
+            boxes.delete(self, name, box)
+        else:
+            self._delete_local(name)
 
     def _load_global(self, name: str) -> None:
         namespace = self.ref.globals
@@ -284,10 +323,13 @@ class ScopeWalk(ControlWalk):
         self.push(Const(table[name]))
 
     def cell_value(self, name: str) -> Abstract | None:
-        """What a cell of this function holds now; None while it is empty."""
-        value = self.live_env.locals.get(name)
-        if value is not None or name in self.ref.code.co_cellvars:
-            return value
+        """What an inner function captures of a variable."""
+        if name in self.boxes:
+            return boxes.captured(self, name)
+        if name in self.late:
+            return Late(name)
+        if name in self.free:
+            return closures.unfolded(self, self.free[name])
         depth = len(self.live_env.stack)
         self._load_deref(name)
         found = self.pop()
@@ -300,10 +342,6 @@ class ScopeWalk(ControlWalk):
         if loc is None:
             return SourceLocation.of_code(code)
         return SourceLocation(code.co_filename, loc.line, loc.col, loc.end_line, loc.end_col, code.co_qualname)
-
-
-def _is_self(value: Abstract) -> bool:
-    return isinstance(value, Const) and value.value is SELF
 
 
 class located:

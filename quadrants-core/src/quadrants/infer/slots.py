@@ -5,13 +5,23 @@ Takes what a slot holds at the ends of several paths; gives whether it needs a v
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Opcode
 from quadrants.infer.merge import generalise, join_types
 from quadrants.infer.values import Abstract, ConflictType, Env, MaybeType
 from quadrants.types import STR, ChoiceType, Type
+
+#: In front of a variable's name: the local that says that the variable, which has a box, is bound (see `boxes`).
+BOUND = "@bound "
+
+
+def survives(name: str, live: Iterable[str] | None, envs: Sequence[Env]) -> bool:
+    """Whether a merge keeps a local: one that may be read later, or a local of the walk's own that says what holds everywhere."""
+    if name.startswith(BOUND):
+        return all(name in env.locals for env in envs)
+    return live is None or name in live or name[0] == "@"
 
 
 def unchanged(values: Sequence[Abstract | None], before: Abstract | None) -> bool:

@@ -352,7 +352,6 @@ class Closure(Abstract):
     defaults: tuple[Abstract, ...] = ()
     kwdefaults: tuple[tuple[str, Abstract], ...] = ()
     free: tuple[tuple[str, Abstract | None], ...] = ()
-    owner: object = None  # the walk that made it: there, calls see the present values of the cells
 
     @property
     def type(self) -> Type:
@@ -542,7 +541,9 @@ def rebuild(type_: Type, leaves: Iterator[Value]) -> Abstract:
         return Num(type_, next(leaves))
     if isinstance(type_, ArrayType):
         return Arr(type_, next(leaves))
-    return _REBUILD[type(type_)](type_, leaves)
+    rule = _REBUILD.get(type(type_))
+    found: Abstract = rule(type_, leaves) if rule is not None else type_.rebuild(leaves)  # type: ignore[attr-defined]
+    return found
 
 
 def _rebuild_closure(t: ClosureType, leaves: Iterator[Value]) -> Abstract:

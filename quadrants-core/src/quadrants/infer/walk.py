@@ -24,6 +24,7 @@ from quadrants.infer.slots import (
     set_slot,
     settle,
     substitute,
+    survives,
     type_of,
     unchanged,
 )
@@ -223,11 +224,9 @@ class ControlWalk(Emitter):
         """
         first = envs[0]
         merged = Env({}, list(first.stack), first.handling)
-        names = dict.fromkeys(name for env in envs for name in env.locals)
+        names = dict.fromkeys(name for env in envs for name in env.locals if survives(name, live, envs))
         slots: list[tuple[str, Type]] = []
         for name in names:
-            if live is not None and name not in live and name[0] != "@":
-                continue
             values = [env.locals.get(name) for env in envs]
             if unchanged(values, base.locals.get(name)):
                 assert values[0] is not None

@@ -212,7 +212,10 @@ f()
     Entry(
         Code.UNSUPPORTED_NONLOCAL,
         "assignment to a variable of an enclosing function",
-        "Compiled code reads the variables of enclosing functions but does not assign to them.",
+        "The inner functions of a compiled function may assign its variables. A variable of an enclosing function that the "
+        "interpreter runs is only read: compiled code does not change the interpreter's variables. What inner functions assign "
+        "are numbers, tuples and other values of fixed size; an array or a list is changed in place, which needs no `nonlocal`. "
+        "Kernels (`qd.kernel`) have no variables that inner functions assign.",
         """
 def make():
     n = 0
