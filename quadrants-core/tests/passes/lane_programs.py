@@ -13,6 +13,17 @@ import numpy as np
 PARAMS = ("a", "b", "k", "out", "top", "ints", "grid", "n")
 _FLOATS = ("x", "y", "z")
 _INTS = ("c", "d")
+#: What a turn may allocate, of three elements or more.
+_ARRAYS = (
+    "np.zeros(3)",
+    "np.zeros(3)",
+    "np.zeros(size)",
+    "np.full(size, x)",
+    "np.zeros((3, size))[1]",
+    "grid[i] * 2.0",
+    "grid[i].copy()",
+    "grid[i] - grid[0]",
+)
 
 
 class _Maker:
@@ -28,6 +39,7 @@ class _Maker:
         self.names = 0
         self.sums = self.random.random() < 0.4
         self.local = self.random.random() < 0.3
+        self.array = random.Random(seed + 1).choice(_ARRAYS)
 
     def emit(self, text: str) -> None:
         self.lines.append("    " * self.indent + text)
@@ -181,13 +193,15 @@ class _Maker:
     def function(self) -> str:
         self.emit("total, best, where, most, low = 0, 2, -1, -1.0, 0.5")
         self.emit("z = 0.0")
+        if self.local:
+            self.emit("size = n // 2 + 3")
         self.emit(f"for i in range({self.pick('n', 'n', 'n', '1, n', '0, n, 2', 'n - 1, -1, -1', 'n - 1, 0, -3')}):")
         self.indent += 1
         self.emit("x, y, c, d = a[i], 0.5, 0, k[i]")
         if self.chance(0.8):
             self.emit("z = b[i]")
         if self.local:
-            self.emit("t = np.zeros(3)")
+            self.emit(f"t = {self.array}")
         for _ in range(self.random.randint(3, 7)):
             self.statement()
         if self.chance(0.3):

@@ -156,6 +156,32 @@ PROGRAMS = {
             t[0], t[1], t[2] = t[1], t[2], t[0] * 0.5
         out[i] = t[0] + t[1] * t[2]
 """,
+    "work arrays of every turn, of a size that is not constant": """
+    for i in range(n):
+        t, u = np.zeros((n, 3)), np.empty(n)
+        for j in range(n):
+            u[j] = a[j] * b[i]
+            if j > 0 and u[j] > u[j - 1]:
+                continue
+            t[j] = grid[i]
+            t[j, 1] += u[k[i] % (j + 1)]
+        s = 0.0
+        for j in range(n - 1, -1, -1):
+            row = t[j]
+            s = s * 0.5 + row[k[i] % 3] - u[j]
+        out[i] = s
+""",
+    "an array in a loop of every turn": """
+    for i in range(n):
+        s = 0.0
+        for j in range(k[i]):
+            t = np.zeros(n)
+            t[j] = a[i]
+            t[k[i] % n] += b[j]
+            for m in range(n):
+                s = s * 0.5 + t[m]
+        out[i] = s
+""",
     "a sum, a product and the last value": """
     total, product, last = 0, 1, 0.0
     for i in range(n):
@@ -339,6 +365,17 @@ REFUSED = [
 """,
     ),
     (
+        "allocation",
+        4,
+        """
+    for i in range(n):
+        t = np.zeros(k[i] + 2)
+        for j in range(k[i]):
+            t[j + 1] = t[j] * 0.5 + a[j]
+        out[i] = t[k[i]]
+""",
+    ),
+    (
         "raises-after-store",
         5,
         """
@@ -348,6 +385,34 @@ REFUSED = [
 """,
     ),
 ]
+
+WORK = """
+    for i in range(k[0]):
+        t = np.zeros(n)
+        for j in range(n):
+            t[j] = b[j] * a[i]
+        s = 0.0
+        for j in range(n - 1, -1, -1):
+            s = s * 0.5 + t[j]
+        out[i] = s
+"""
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("size", [5, 100, 40_000])
+def test_work_arrays_of_any_size(size: int) -> None:
+    """Buffers for all lanes are made once, where they are small; where they would not be, the loop runs as it was."""
+    module = module_of(_HEAD + WORK, "strict")
+    changed, decisions = in_lanes(module, 512)
+    assert any(decision.code == "lanes" for decision in decisions), decisions
+    a, b, _, out, top, ints, grid, _ = lane_programs.arguments(3)
+    turns = len(a)  # type: ignore[arg-type]
+    args = a, np.linspace(0.0, 1.0, size), np.array([turns]), out, top, ints, grid, size
+    plain, _ = in_lanes(module, 0)
+    assert agree(machine(plain, args), machine(changed, args))
+    if size < 10:
+        assert agree(observe(Sample(module, args)), observe(Sample(module, args), changed))
+
 
 STORES_FIRST = """
     for i in range(n):

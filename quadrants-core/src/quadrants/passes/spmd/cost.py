@@ -30,6 +30,10 @@ _IDLE = 1.75
 _LATENCY = 3.0
 #: What it takes to begin and to end a loop in lanes.
 _SETUP = 40.0
+#: And one that LLVM vectorises: its last turns run one by one, its vectors are folded.
+_BEGIN = 10.0
+#: An array that is not in the frame.
+_ALLOCATION = 60.0
 #: Integers are quick one by one, too: four a cycle, against one or two vectors of them.
 _INTEGERS = 2.0
 #: Registers of fewer lanes have no instructions for products of large integers, or for their conversion to floats.
@@ -73,12 +77,15 @@ class _Model:
         self.index = loop.regions[0].args[0]
         self.makers = {result: op for op in loop.regions[0].walk() for result in op.results}
         self.waiting = self.chains()
+        self.indices = self.inner_indices()
         self.starts = {op.regions[0].args[0]: op.operands[0] for op in loop.regions[0].walk() if op.name == "for"}
 
     def own(self, op: Op) -> float:
         """What an op that computes costs."""
         if op.name in _FREE:
             return 0.25 if op.name in ("cast", "index") else 0.0
+        if op.name == "alloc":
+            return 1.0 if op.attr("stack") else _ALLOCATION
         if op.name in ("floordiv", "mod"):
             return 1.0 if self.shifts(op) else 3.0 if op.operands[1] in self.constants else float(_INTEGER_DIVISION)
         if op.name.startswith("math."):
@@ -91,7 +98,7 @@ class _Model:
         return divisor > 0 and divisor & (divisor - 1) == 0
 
     def chains(self) -> set[Op]:
-        """The sums and products of inner loops that carry floats."""
+        """The sums and products of inner loops that hand on floats."""
         return {
             op
             for loop in self.loop.regions[0].walk()
@@ -101,11 +108,21 @@ class _Model:
             if op.name in ("add", "sub", "mul") and getattr(op.result.type, "is_float", False)
         }
 
+    def inner_indices(self) -> set[Value]:
+        """The indices of inner loops, and what is one more or less."""
+        found = {op.regions[0].args[0] for op in self.loop.regions[0].walk() if op.name == "for"}
+        for op in self.loop.regions[0].walk():
+            if op.name in ("add", "sub") and not found.isdisjoint(op.operands):
+                found.add(op.result)
+        return found
+
     def turns(self, op: Op) -> float:
         """How often the body of an op runs."""
         if op.name == "for":
             turns = constant_turns(op, self.constants)
-            return _TURNS if turns is None else float(min(turns, 4 * _TURNS))
+            if turns is None:  # those of a triangle are half as many
+                return _TURNS / 2 if any(value in self.indices for value in op.operands[:2]) else _TURNS
+            return float(min(turns, 4 * _TURNS))
         return _TURNS if op.name == "loop" else 1.0
 
     # As it is
@@ -113,8 +130,11 @@ class _Model:
     def scalar(self, region: Region) -> float:
         total = 0.0
         for op in region.ops:
-            inner = self.as_it_is(op) if op.name == "for" else sum(map(self.scalar, op.regions))
-            total += self.own(op) + self.turns(op) * inner
+            inner = sum(map(self.scalar, op.regions))
+            if op.name == "for" and self.vectorises(op):
+                total += _BEGIN + self.turns(op) * inner / max(1.0, self.lanes * self.friendly(op))
+            else:
+                total += self.own(op) + self.turns(op) * inner
         return total
 
     def as_it_is(self, op: Op) -> float:
@@ -128,10 +148,8 @@ class _Model:
         if (turns is not None and turns < 2 * self.lanes) or not llvm_may(op, self.constants, self.vector_math):
             return False
         body = op.regions[0]
-        inside = {result: inner for inner in body.walk() for result in inner.results}
-        for inner in body.walk():
-            if inner.name == "store" and not any(_depends(at, body.args[0], inside) for at in inner.operands[2:]):
-                return False  # memory that turns hand on to each other
+        if self.hands_on(op):
+            return False
         makers = {result: inner for inner in body.ops for result in inner.results}
         for arg, following in zip(body.args[1:], body.ops[-1].operands):
             maker = makers.get(following)
@@ -140,6 +158,23 @@ class _Model:
             if getattr(arg.type, "is_float", False) and not maker.attrs.get("fast"):
                 return False
         return True
+
+    def hands_on(self, op: Op) -> bool:
+        """Whether turns of a loop may hand on to each other what they store."""
+        body = op.regions[0]
+        inside = {result: inner for inner in body.walk() for result in inner.results}
+        read: dict[Value, list[list[Value]]] = {}
+        for inner in body.walk():
+            if inner.name == "load":
+                read.setdefault(inner.operands[0], []).append(inner.operands[1:])
+        for inner in body.walk():
+            if inner.name == "store":
+                array, *at = inner.operands[1:]
+                if not any(_depends(index, body.args[0], inside) for index in at):
+                    return True
+                if any(other != at and _may_be_near(other, at, inside) for other in read.get(array, ())):
+                    return True
+        return False
 
     def friendly(self, op: Op) -> float:
         """How much of the lanes an inner loop makes use of: gathers take it away."""
@@ -203,6 +238,11 @@ class _Model:
             start = self.starts.get(value)  # of an inner loop whose index this is
             return start is not None and self.even(start)
         return op.name in ("add", "sub", "index") and all(map(self.even, op.operands[:2]))
+
+
+def _may_be_near(one: list[Value], other: list[Value], makers: Mapping[Value, Op]) -> bool:
+    """Whether two places of an array may be near each other: their indices are equal, but for those that are made in the loop."""
+    return all(a is b or a in makers or b in makers for a, b in zip(one, other))
 
 
 def _depends(value: Value, index: Value, makers: Mapping[Value, Op]) -> bool:

@@ -17,7 +17,7 @@ from dataclasses import field
 
 from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
-from quadrants.passes.spmd import control, memory
+from quadrants.passes.spmd import control, memory, private
 from quadrants.passes.spmd.lanes import Lanes
 from quadrants.passes.structure import is_pure
 from quadrants.types import LanesType
@@ -135,7 +135,20 @@ class Emitter:
         return mask
 
     def alloc(self, op: Op, mask: Value) -> Value:
-        memory.alloc(self.lanes, op)
+        if private.alloc(self.lanes, op, mask, self.next_label):
+            self.next_label += 1
+        return mask
+
+    def view(self, op: Op, mask: Value) -> Value:
+        if op.operands[0] not in self.lanes.facts.private:
+            return self.plain(op, mask)
+        private.view(self.lanes, op)
+        return mask
+
+    def stride(self, op: Op, mask: Value) -> Value:
+        if op.operands[0] not in self.lanes.facts.private:
+            return self.plain(op, mask)
+        private.stride(self.lanes, op)
         return mask
 
     def bail_if(self, condition: Value) -> None:
@@ -351,6 +364,8 @@ _OPS: dict[str, Callable[[Emitter, Op, Value], Value | None]] = {
     "load": Emitter.load,
     "store": Emitter.store,
     "alloc": Emitter.alloc,
+    "view": Emitter.view,
+    "stride": Emitter.stride,
     "check": Emitter.check,
     "index": Emitter.index,
     "if": Emitter.branch,

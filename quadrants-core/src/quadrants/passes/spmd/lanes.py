@@ -39,6 +39,8 @@ class Lanes:
         count: how many lanes there are.
         facts: what is known of the region.
         constants: values that are integer constants.
+        buffers: arrays of each lane that are not in the frame.
+        alive: the lanes that an array of each lane was made for.
     """
 
     b: Builder
@@ -47,6 +49,8 @@ class Lanes:
     constants: dict[Value, int]
     values: dict[Value, Value] = field(default_factory=dict)
     lines: dict[Value, Line] = field(default_factory=dict)
+    buffers: set[Value] = field(default_factory=set)
+    alive: dict[Value, Value] = field(default_factory=dict)
     splats: list[dict[Value, Value]] = field(default_factory=lambda: [{}])
 
     def varying(self, value: Value) -> bool:

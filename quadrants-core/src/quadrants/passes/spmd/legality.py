@@ -8,13 +8,16 @@ the last such op, or nothing is read that is stored, and the state need not be e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import field
 
 from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Scope, Value
 from quadrants.passes.dependence import Conflict, Kind, Verdict, analyse
 from quadrants.passes.folds import LAST, SAME, SKIPPED, Carried, Flow, Fold, folds
+from quadrants.passes.polynomials import Nest
 from quadrants.passes.refusals import Refusal
+from quadrants.passes.spmd import private
 from quadrants.passes.spmd.uniformity import Facts
 from quadrants.passes.structure import LABELLED, is_pure
 from quadrants.passes.subscripts import Subscripts
@@ -22,8 +25,6 @@ from quadrants.types import ArrayType, Scalar
 
 #: More conditions than this are not tested in front of a loop.
 _MOST_CONDITIONS = 32
-#: A private array may have so many elements.
-_MOST_PRIVATE = 128
 _CONTROL = frozenset({"if", "block", "loop", "for", "yield", "break", "continue", "unreachable"})
 _RAISING = frozenset({"check", "index", "raise"})
 _MEMORY = frozenset({"load", "store", "alloc"})
@@ -47,12 +48,14 @@ class Plan:
         carried: what each carried value is.
         verdict: what must be tested in front of the loop.
         bails: whether the turns may have to run again one by one.
+        buffers: the allocations that are made once, in front of the loop.
     """
 
     facts: Facts
     carried: list[Fold]
     verdict: Verdict
     bails: bool = False
+    buffers: list[Op] = field(default_factory=list)
 
 
 @record
@@ -86,11 +89,12 @@ def check(asked: Question) -> Plan | Refusal:
     """The plan for a loop, or what stands in the way."""
     loop, facts = asked.loop, asked.facts
     labels = {op.attrs["label"] for op in loop.regions[0].walk() if op.name in LABELLED}
+    nest = Nest(loop, dict(asked.makers), lambda start, stop, step: stop)
     for op in loop.regions[0].walk():
         if op.name == "return" or (op.name in ("break", "continue") and op.attrs["label"] not in labels):
             if op.name != "continue" or op.attrs["label"] != loop.attrs["label"]:
                 return Refusal("early-exit", f"a {op.name} can leave the loop before its end", op)
-        refusal = _op(op, facts, asked.constants)
+        refusal = _op(op, facts, asked.constants, nest)
         if refusal is not None:
             return refusal
     alone = Function("loop", [], (), Region([], [loop]), asked.scope)
@@ -105,9 +109,9 @@ def check(asked: Question) -> Plan | Refusal:
     if len(verdict.disjoint) + len(verdict.distinct) + len(verdict.limits) > _MOST_CONDITIONS:
         return Refusal("many-arrays", "too many arrays would have to be compared for overlaps", loop)
     bails = any(map(_may_bail, loop.regions[0].walk()))
-    if bails and not _stored_last(loop) and (asked.exact or _reads_written(loop, asked.makers)):
+    if bails and not _stored_last(loop, facts.private) and (asked.exact or _reads_written(loop, asked.makers)):
         return Refusal("raises-after-store", "it may raise after it has stored what it also reads", _first_bail(loop))
-    return Plan(facts, carried, verdict, bails)
+    return Plan(facts, carried, verdict, bails, private.buffers(loop.regions[0], asked.constants))
 
 
 def _verdict(asked: Question) -> Verdict | Refusal:
@@ -141,18 +145,18 @@ def _is_complex_fold(fold: Fold) -> bool:
     return fold.kind not in (SAME, LAST, SKIPPED) and isinstance(fold.arg.type, Scalar) and fold.arg.type.is_complex
 
 
-def _op(op: Op, facts: Facts, constants: Mapping[Value, int]) -> Refusal | None:
+def _op(op: Op, facts: Facts, constants: Mapping[Value, int], nest: Nest) -> Refusal | None:
     """What is wrong with one op of the loop."""
     types = [value.type for value in (*op.operands, *op.results)]
     if any(isinstance(type, Scalar) and type.is_float and type.bits == 16 for type in types):
         return Refusal("half-floats", "half-precision floats are computed one by one", op)
     if op.name == "alloc":
-        return _alloc(op, constants)
+        return private.refusal(op, constants, nest)
     if op.name == "view" and not facts.uniform(op.operands):
         return Refusal("view", "a part of an array is taken in every turn", op)
     if op.name in ("view", "dim", "stride", "same", "overlap"):
-        if any(value in facts.private for value in op.operands) and op.name != "dim":
-            return Refusal("view", "a part of a local array is taken", op)
+        if any(value in facts.private for value in op.operands) and op.name in ("same", "overlap"):
+            return Refusal("view", "a local array is compared with another", op)
     elif not all(isinstance(type, (Scalar, ArrayType)) for type in types):
         return Refusal("values", "it has values that are neither numbers nor arrays", op)
     if op.name == "for" and not _counts(op, facts, constants):
@@ -169,15 +173,6 @@ def _array_results(op: Op, facts: Facts) -> Refusal | None:
     if op.name != "view" and any(isinstance(result.type, ArrayType) for result in op.results):
         return Refusal("view", "which array it works on is decided in every turn", op)
     return None
-
-
-def _alloc(op: Op, constants: Mapping[Value, int]) -> Refusal | None:
-    size = 1
-    for operand in op.operands:
-        size *= constants.get(operand, _MOST_PRIVATE + 1)
-    if op.attr("stack") and size <= _MOST_PRIVATE:
-        return None
-    return Refusal("allocation", "an array is allocated in every turn", op)
 
 
 def _counts(op: Op, facts: Facts, constants: Mapping[Value, int]) -> bool:
@@ -200,15 +195,19 @@ def _in_order(region: Region) -> Iterator[Op]:
             yield from _in_order(nested)
 
 
-def _stored_last(loop: Op) -> bool:
-    """Whether no turn stores anything before the last op that may raise."""
+def _stored_last(loop: Op, private: Collection[Value]) -> bool:
+    """Whether no turn stores anything before the last op that may raise, but to arrays of its own."""
+
+    def stores(op: Op) -> bool:
+        return op.name == "store" and op.operands[1] not in private
+
     stored = False
     for op in _in_order(loop.regions[0]):
         if op.name in ("for", "loop"):
             inside = list(op.regions[0].walk())
-            if any(inner.name == "store" for inner in inside) and any(map(_may_bail, inside)):
+            if any(map(stores, inside)) and any(map(_may_bail, inside)):
                 return False
-        stored |= op.name == "store"
+        stored |= stores(op)
         if stored and _may_bail(op):
             return False
     return True

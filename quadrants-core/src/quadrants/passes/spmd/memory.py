@@ -1,25 +1,22 @@
 """Accesses to arrays by lanes.
 
 One element for all lanes is read once. Neighbours (one index that grows evenly from lane to lane) are read and written
-together; anything else gathers and scatters. A private array, of which every lane has its own, gets one axis more, along which
-the lanes lie.
+together; anything else gathers and scatters. Arrays of which every lane has its own are `private`.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 from quadrants.ir import Op, Value
 from quadrants.ir.rewrite import clone_op
+from quadrants.passes.spmd import private
 from quadrants.passes.spmd.lanes import Lanes
-from quadrants.types import ArrayType
 
 
 def load(lanes: Lanes, op: Op, mask: Value) -> None:
     """Emit a load."""
     array, *indices = op.operands
     if array in lanes.facts.private:
-        lanes.values[op.result] = _private_load(lanes, array, indices, mask)
+        lanes.values[op.result] = private.load(lanes, array, indices, mask)
     elif lanes.facts.uniform(op.operands):
         lanes.b.region.ops.append(clone_op(op, lanes.values))
     else:
@@ -38,7 +35,7 @@ def store(lanes: Lanes, op: Op, mask: Value) -> None:
     value, array, *indices = op.operands
     values = lanes.lanes(value)
     if array in lanes.facts.private:
-        _private_store(lanes, values, array, indices, mask)
+        private.store(lanes, values, array, indices, mask)
         return
     place = _line(lanes, indices)
     if place is not None:
@@ -54,45 +51,6 @@ def _line(lanes: Lanes, indices: list[Value]) -> tuple[list[Value], int, int] | 
     if len(moving) != 1 or (step := steps[moving[0]]) is None:
         return None
     return [lanes.first(index) for index in indices], moving[0], step
-
-
-# Private arrays
-
-
-def alloc(lanes: Lanes, op: Op) -> None:
-    """Emit the allocation of a small array a lane."""
-    type = op.attrs["type"]
-    assert isinstance(type, ArrayType)
-    attrs: dict[str, Any] = {**op.attrs, "type": ArrayType(type.dtype, type.ndim + 1, "C")}
-    dims = [lanes.get(size) for size in op.operands]
-    lanes.values[op.result] = lanes.b.value("alloc", *dims, lanes.b.i64(lanes.count), **attrs)
-
-
-def _everywhere(lanes: Lanes) -> Value:
-    return lanes.splat(lanes.b.bool(True))
-
-
-def _private_load(lanes: Lanes, array: Value, indices: list[Value], mask: Value) -> Value:
-    if lanes.facts.uniform(indices):
-        place = [*map(lanes.get, indices), lanes.b.i64(0)]
-        return lanes.b.value("lanes.load", _everywhere(lanes), lanes.get(array), *place, axis=len(indices), step=1)
-    return lanes.b.value("lanes.gather", mask, lanes.get(array), *map(lanes.get, indices), _numbers(lanes))
-
-
-def _private_store(lanes: Lanes, value: Value, array: Value, indices: list[Value], mask: Value) -> None:
-    """Not masked where it need not be: LLVM keeps in registers what is read and written as a whole."""
-    if not lanes.facts.uniform(indices):
-        lanes.b.op("lanes.scatter", value, mask, lanes.get(array), *map(lanes.get, indices), _numbers(lanes))
-        return
-    place = [*map(lanes.get, indices), lanes.b.i64(0)]
-    where: dict[str, Any] = {"axis": len(indices), "step": 1}
-    old = lanes.b.value("lanes.load", _everywhere(lanes), lanes.get(array), *place, **where)
-    blended = lanes.b.value("select", mask, value, old)
-    lanes.b.op("lanes.store", blended, _everywhere(lanes), lanes.get(array), *place, **where)
-
-
-def _numbers(lanes: Lanes) -> Value:
-    return lanes.b.value("lanes.index", count=lanes.count)
 
 
 # Indices

@@ -28,7 +28,7 @@ from quadrants.types import Scalar
 
 PASS = "spmd"
 #: The smallest gain that is worth it, by the estimate of `cost`.
-_LEAST_GAIN = 1.5
+_LEAST_GAIN = 1.45
 #: An outer loop must gain so many times more than the one inside it.
 _OUTER = 1.15
 _MOST_OPS = 1200

@@ -15,6 +15,7 @@ from quadrants.passes.conditions import conditions
 from quadrants.passes.folds import LAST, SAME, SKIPPED, Fold
 from quadrants.passes.guards import Guard
 from quadrants.passes.polynomials import Nest
+from quadrants.passes.spmd import private
 from quadrants.passes.spmd.control import Target
 from quadrants.passes.spmd.emit import Emitter
 from quadrants.passes.spmd.extremes import Extreme, before, fold
@@ -68,7 +69,9 @@ class Chunks:
         b, loop = self.b, self.loop
         start, stop = loop.operands[:2]
         nest = Nest(self.code, dict(self.makers), lambda start, stop, step: stop)
-        tested = list(dict.fromkeys(conditions(Guard(nest, {}, b), self.plan.verdict)))
+        guard = Guard(nest, {}, b)
+        sizes = private.fits(guard, self.plan.buffers, self.count)
+        tested = list(dict.fromkeys([*conditions(guard, self.plan.verdict), *sizes]))
         if not tested:
             resume, results = self.all_chunks(start, stop)
             self.finish(resume, results, guarded=False)
@@ -78,6 +81,7 @@ class Chunks:
             condition = b.value("and", condition, other)
         chunks, nothing = Region(), Region()
         with self.lanes.into(chunks):
+            private.make(guard, self.lanes, self.plan.buffers)
             resume, results = self.all_chunks(start, stop)
             b.op("yield", resume, *results)
         with self.lanes.into(nothing):
@@ -91,7 +95,8 @@ class Chunks:
         if not guarded and not self.plan.bails:
             self.replaced = dict(zip(self.loop.results, results))
             return
-        mark_cold(self.loop)
+        if not self.plan.buffers:  # with arrays too large for lanes it takes its time
+            mark_cold(self.loop)
         self.loop.operands[0] = resume
         self.loop.operands[3:] = results
         self.b.region.ops.append(self.loop)

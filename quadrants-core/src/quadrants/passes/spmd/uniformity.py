@@ -24,7 +24,7 @@ class Facts:
     Args:
         varying: the values that differ from lane to lane.
         divergent: the `block`s, `loop`s and `for`s in which lanes part.
-        private: arrays in the frame of which every lane has its own.
+        private: arrays of which every lane has its own, and their parts.
     """
 
     varying: set[Value] = field(default_factory=set)
@@ -77,6 +77,11 @@ class _Analysis:
 
     def alloc(self, op: Op, around: _Around) -> None:
         self.facts.private.add(op.result)
+
+    def view(self, op: Op, around: _Around) -> None:
+        if op.operands[0] in self.facts.private:
+            self.facts.private.add(op.result)
+        self.plain(op, around)
 
     def load(self, op: Op, around: _Around) -> None:
         self.mark(op.result, op.operands[0] in self.facts.private or not self.facts.uniform(op.operands))
@@ -174,5 +179,6 @@ _RULES = {
     "break": _Analysis.jump,
     "continue": _Analysis.jump,
     "alloc": _Analysis.alloc,
+    "view": _Analysis.view,
     "load": _Analysis.load,
 }
