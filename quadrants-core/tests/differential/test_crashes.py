@@ -52,7 +52,7 @@ def run_batch(body: str) -> None:
 REFUSED = (
     "yield x", "return (yield)", "with x: pass", "class A: pass", "global Z\n    Z = 1",
     "return {i for i in range(3)}", "return {i: 1 for i in range(3)}", "return {1, 2}", "d = {}\n    d[1] = x\n    return d",
-    "d = dict(a=1)", "return {**x}", "return print(**x)", "return x.foo", "x.foo = 1", "del x.foo", "x[0] = 1",
+    "d = dict(x)", "return {**x}", "return print(**x)", "return x.foo", "x.foo = 1", "del x.foo", "x[0] = 1",
     "return x[0]", "return x()", "for i in x: pass", "a, b = x", "return len(x)", "return x + 'a'", "return not_defined(x)",
     "return np.nope(x)", "return np.fft.fft(x)", "return open('x')", "return eval('1')", "exec('1')", "return locals()",
     "return lambda: x", "return range(x)", "return ValueError(x)", "try: 1 // x\n    except x: return 1", "raise x", "raise int",

@@ -153,7 +153,6 @@ class Dispatcher(DispatcherBase):
 
     def finish(self, signatures: tuple[Signature, ...]) -> None:
         """Make it callable; compile the declared signatures."""
-        _refuse_keywords(self.py_func)
         self._parameters = Parameters.of(self.py_func)
         self.complete = True
         for signature in signatures:
@@ -209,6 +208,7 @@ class Dispatcher(DispatcherBase):
     def _make(self, types_: Types, result: Type | None) -> Specialisation:
         from quadrants.api.compile import Request
 
+        _refuse_keywords(self.py_func)
         known = self._known.get(types_)
         if known is not None:
             if known.fits():
@@ -418,9 +418,9 @@ def _refuse_keywords(function: types.FunctionType) -> None:
         name = code.co_varnames[count]
         raise QuadrantsError(
             Code.UNSUPPORTED_KWARGS,
-            f"{function.__qualname__}() takes **{name}: compiled functions have a fixed set of parameters",
+            f"{function.__qualname__}() takes **{name}, which only other compiled functions can pass",
             SourceLocation.of_code(code),
-            hint=f"name the parameters that **{name} stands for, with defaults",
+            hint=f"Name the parameters that **{name} stands for, with defaults, in what Python calls.",
         )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer import texts
+from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import Emitter, describe, fail, suggestion
 from quadrants.infer.values import (
     Abstract,
@@ -63,6 +64,8 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
     if _has_method(value, name):
         return Method(value, name)
     if isinstance(value, (List, ListDisplay)) and hasattr(list, name):
+        return Method(value, name)
+    if isinstance(value, DictDisplay) and hasattr(dict, name):
         return Method(value, name)
     fail(
         Code.NO_ATTRIBUTE,

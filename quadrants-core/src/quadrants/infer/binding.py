@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from quadrants.diagnostics import Code
+from quadrants.infer.dicts import made
 from quadrants.infer.emitter import fail, suggestion
 from quadrants.infer.values import Abstract, Tup
 
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 def parameter_names(code: pytypes.CodeType) -> tuple[str, ...]:
     """The locals that hold arguments, in the order in which `bind` gives them."""
     count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_varnames[: count + bool(code.co_flags & inspect.CO_VARARGS)]
+    return code.co_varnames[: count + bool(code.co_flags & inspect.CO_VARARGS) + takes_keywords(code)]
+
+
+def takes_keywords(code: pytypes.CodeType) -> bool:
+    """Whether there is a parameter `**keywords`."""
+    return bool(code.co_flags & inspect.CO_VARKEYWORDS)
 
 
 def title(ref: FunctionRef) -> str:
@@ -27,10 +33,9 @@ def title(ref: FunctionRef) -> str:
 
 
 def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> list[Abstract]:
-    """The values of the parameters in the order of `co_varnames`: positional, keyword-only, then `*args` as a tuple."""
+    """The values of the parameters in the order of `co_varnames`; `*args` is a tuple, `**keywords` a dict."""
     code = ref.code
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        fail(Code.UNSUPPORTED_KWARGS, f"{title(ref)}() takes **keywords, which compiled code cannot bind")
+    more: list[tuple[object, Abstract]] = []
     positional = code.co_varnames[: code.co_argcount]
     keyword_only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
     bound: dict[str, Abstract] = dict(zip(positional, args))
@@ -39,9 +44,13 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
     if extra and not varargs:
         _too_many(ref, len(positional), len(args))
     for name, value in keywords.items():
+        known = name in positional[code.co_posonlyargcount :] or name in keyword_only
+        if takes_keywords(code) and not known:
+            more.append((name, value))
+            continue
         if name in bound and name not in positional[: code.co_posonlyargcount]:
             fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got multiple values for argument '{name}'")
-        if name not in positional[code.co_posonlyargcount :] and name not in keyword_only:
+        if not known:
             hint = suggestion(name, (*positional, *keyword_only))
             fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got an unexpected keyword argument '{name}'", hint=hint)
         bound[name] = value
@@ -54,7 +63,7 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
         plural = "s" if len(missing) > 1 else ""
         fail(Code.BAD_ARGUMENTS, f"{title(ref)}() missing {len(missing)} required {kind} argument{plural}: {names}")
     values = [bound[name] if name in bound else defaults[name] for name in (*positional, *keyword_only)]
-    return [*values, Tup(extra)] if varargs else values
+    return [*values, *((Tup(extra),) if varargs else ()), *((made(more),) if takes_keywords(code) else ())]
 
 
 def _too_many(ref: FunctionRef, most: int, given: int) -> None:

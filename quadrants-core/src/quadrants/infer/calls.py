@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, closures, lists, operators, sequences, texts
+from quadrants.infer import attributes, closures, dicts, lists, operators, sequences, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind
 from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.closures import leaving
+from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.merge import Promote, convert, generalise
@@ -261,6 +262,8 @@ def python_function(target: object) -> pytypes.FunctionType | None:
 
 
 def _call_class(w: InstructionWalk, cls: type, args: Args, keywords: Keywords) -> Abstract:
+    if cls is dict and (not args or (len(args) == 1 and isinstance(args[0], DictDisplay))):
+        return dicts.made([*(dicts.pairs_of(args[0]) if args else ()), *keywords.items()])  # type: ignore[arg-type]
     if issubclass(cls, BaseException):
         if keywords:
             fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() takes no keyword arguments here")
@@ -316,6 +319,8 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
             return _call_implementation(w, f"ndarray.{name}", implementation, (owner, *args), keywords)
     if isinstance(owner, List) or (isinstance(owner, ListDisplay) and name not in lists.READING):
         return lists.method(w, owner, name, args, keywords)
+    if isinstance(owner, DictDisplay):
+        return dicts.method(owner, name, args)
     handler = _METHODS.get((type(owner), name))
     if handler is not None:
         return handler(w, owner, args, keywords)

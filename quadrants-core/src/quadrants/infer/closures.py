@@ -24,6 +24,7 @@ from quadrants.diagnostics import Code
 from quadrants.infer.binding import parameter_names
 from quadrants.infer.boxes import Rebox
 from quadrants.infer.captured import BoxType, Late, LateType, Up
+from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import fail
 from quadrants.infer.values import (
     Abstract,
@@ -125,7 +126,7 @@ def _accesses(code: pytypes.CodeType) -> list[_Access]:
 
 def mapped(value: Abstract, change: Callable[[Abstract], Abstract]) -> Abstract:
     """The value with its parts changed; itself where no part is."""
-    if isinstance(value, (Tup, ListDisplay, Functions)):
+    if isinstance(value, (Tup, ListDisplay, Functions, DictDisplay)):
         items = tuple(change(item) for item in value.items)
         return value if all(a is b for a, b in zip(items, value.items)) else replace(value, items=items)
     if isinstance(value, (Opt, Maybe)):

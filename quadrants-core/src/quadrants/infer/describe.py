@@ -9,6 +9,7 @@ from __future__ import annotations
 import types as pytypes
 from collections.abc import Callable
 
+from quadrants.infer.dicts import DictType
 from quadrants.infer.values import ClosureType, ConflictType, DisplayType, FunctionsType, MaybeType, SequenceType
 from quadrants.types import (
     ArrayType,
@@ -99,6 +100,7 @@ _RULES: dict[type[Type], Callable[..., str]] = {
     RefType: lambda t: type_name(t.item),
     DisplayType: lambda t: f"list({_names(t.items)})" if t.items else "an empty list",
     SequenceType: lambda t: f"a {t.kind.partition(':')[2]} object" if ":" in t.kind else f"a {t.kind} object",
+    DictType: lambda t: f"dict({', '.join(f'{k}: {type_name(i)}' for k, i in zip(t.keys, t.items))})",
     FunctionsType: lambda t: " or ".join(map(type_name, t.items)),
     ClosureType: lambda t: f"the function {t.code.co_qualname}",
     MaybeType: lambda t: f"{type_name(t.item)}, or not bound",

@@ -11,8 +11,9 @@ from typing import Any
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, calls, elementwise, indexing, lists, operators, sequences, special, texts
+from quadrants.infer import attributes, calls, dicts, elementwise, indexing, lists, operators, sequences, special, texts
 from quadrants.infer.closures import leaving
+from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
 from quadrants.infer.ends import Return
 from quadrants.infer.names import Cell, ScopeWalk, located
@@ -23,7 +24,6 @@ from quadrants.infer.values import (
     Arr,
     Closure,
     Const,
-    DictDisplay,
     Exc,
     Generator,
     List,
@@ -139,38 +139,29 @@ class InstructionWalk(ScopeWalk):
         self._push_dict(tuple(Const(key) for key in keys), self._take(len(keys)))
 
     def _push_dict(self, keys: tuple[Abstract, ...], items: tuple[Abstract, ...]) -> None:
-        constants = tuple(key.value for key in keys if isinstance(key, Const))
-        expected = self._in_assertion or self._takes_dicts
-        if not expected or len(constants) != len(keys):
-            fail(Code.UNSUPPORTED_DICT, "dicts cannot be used in compiled code", hint="Use a tuple or a named tuple.")
-        self.push(DictDisplay(constants, items))
+        self.push(dicts.made([(dicts.constant_key(key), item) for key, item in zip(keys, items)]))
 
-    @property
-    def _takes_dicts(self) -> bool:
-        """Whether the present code uses dicts as Python does behind the scenes: for the defaults of keyword-only parameters, and
-        for the keywords of calls with `*`.
-        """
-        insts = [inst for inst in self._insts if isinstance(inst, Inst)]
-        made = [inst.arg for inst in insts if inst.op is Opcode.MAKE_FUNCTION]
-        return any(inst.op is Opcode.CALL_EX and inst.arg for inst in insts) or any(
-            "kwdefaults" in flags for flags in made if isinstance(flags, frozenset)
-        )
+    def _dict_update(self, depth: int) -> None:
+        """`{**known, "name": value}`."""
+        more, stack = self.pop(), self.live_env.stack
+        known = stack[-depth]
+        if not isinstance(more, DictDisplay) or not isinstance(known, DictDisplay):
+            dicts.refuse(f"** of {describe(more)}")
+        stack[-depth] = dicts.made(dicts.pairs_of(known) + dicts.pairs_of(more))
 
     def _dict_merge(self, depth: int) -> None:
         """`f(*args, **{"name": value})`: the keywords are known if they are written out."""
         more, stack = self.pop(), self.live_env.stack
         known = stack[-depth]
         if not isinstance(more, DictDisplay) or not isinstance(known, DictDisplay):
-            fail(Code.UNSUPPORTED_KWARGS, "** in a call cannot be compiled: name the arguments")
+            fail(
+                Code.UNSUPPORTED_KWARGS,
+                f"** of {describe(more)} in a call: only a dict whose keys are known names arguments",
+            )
         for key in more.keys:
             if key in known.keys:
                 fail(Code.BAD_ARGUMENTS, f"the call got multiple values for keyword argument '{key}'")
         stack[-depth] = DictDisplay((*known.keys, *more.keys), (*known.items, *more.items))
-
-    @property
-    def _in_assertion(self) -> bool:
-        """Whether the function has `assert` statements that pytest has rewritten."""
-        return "@pytest_ar" in self.ref.code.co_names
 
     def _push(self, value: object) -> None:
         self.push(self.from_python(value))
@@ -216,6 +207,9 @@ class InstructionWalk(ScopeWalk):
             return sequences.get_item(self, base.items, index, lambda items: operators.new_display(self, items), "list")
         if isinstance(base, List):
             return lists.get_item(self, base, index)
+        if isinstance(base, DictDisplay):
+            key = dicts.constant_key(index)
+            return base.find(key) or self.fails(KeyError, index)
         if isinstance(base, Sequence_) and base.kind == "range" and not isinstance(index, SliceValue):
             position = self.integer(index)
             length = sequences.range_length(self, base)
@@ -251,6 +245,8 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, List):
             lists.set_item(self, base, self.unwrap(index), value)
             return
+        if isinstance(base, DictDisplay):
+            dicts.refuse("a dict that changes")
         if not isinstance(base, Arr):
             hint = "Tuples cannot be changed: build a new one, or use an array." if isinstance(base, Tup) else None
             fail(Code.NOT_ASSIGNABLE, f"{describe(base)} does not support item assignment", hint=hint)
@@ -419,7 +415,12 @@ class InstructionWalk(ScopeWalk):
     def _call_ex(self, has_keywords: bool) -> None:
         named = self.pop() if has_keywords else DictDisplay((), ())
         if not isinstance(named, DictDisplay):
-            fail(Code.UNSUPPORTED_KWARGS, "a call with ** cannot be compiled: name the arguments")
+            fail(
+                Code.UNSUPPORTED_KWARGS,
+                f"** of {describe(named)} in a call: only a dict whose keys are known names arguments",
+            )
+        if not all(isinstance(key, str) for key in named.keys):
+            self.fails(TypeError, "keywords must be strings")
         keywords = {str(key): item for key, item in zip(named.keys, named.items)}
         args = sequences.as_items(self, self.pop())
         self.push(self.call_value(self.pop(), args, keywords))
@@ -559,6 +560,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.BUILD_LIST: _W._build_list,
     Opcode.DELETE_SUBSCR: _W._delete_subscr,
     Opcode.BUILD_MAP: _W._build_map,
+    Opcode.DICT_UPDATE: _W._dict_update,
     Opcode.DICT_MERGE: _W._dict_merge,
     Opcode.BUILD_CONST_MAP: _W._build_const_map,
     Opcode.BUILD_STRING: _W._build_string,

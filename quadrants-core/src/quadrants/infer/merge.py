@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from quadrants.diagnostics import Code, CompileError
+from quadrants.infer.dicts import DictDisplay, DictType
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -85,7 +86,7 @@ def generalise(type_: Type) -> Type:
     """The type without its literal numbers: what a variable that changes is assumed to be."""
     if isinstance(type_, LiteralType):
         return weak_of(type_.value) if isinstance(type_.value, Number) else type_
-    if isinstance(type_, (TupleType, NamedTupleType, DisplayType)):
+    if isinstance(type_, (TupleType, NamedTupleType, DisplayType, DictType)):
         return replace(type_, items=tuple(generalise(item) for item in type_.items))
     if isinstance(type_, (OptionalType, MaybeType)):
         return replace(type_, item=generalise(type_.item))
@@ -203,6 +204,10 @@ def _join_named(a: NamedTupleType, b: NamedTupleType) -> Type:
     return _join_items(a, b) if a.cls is b.cls else _conflict(a, b)  # type: ignore[arg-type]
 
 
+def _join_dicts(a: DictType, b: DictType) -> Type:
+    return _join_items(a, b) if a.keys == b.keys else _conflict(a, b)  # type: ignore[arg-type]
+
+
 def _join_sequences(a: SequenceType, b: SequenceType) -> Type:
     if a.kind != b.kind or len(a.parts) != len(b.parts):
         return _conflict(a, b)
@@ -219,6 +224,7 @@ _JOIN: dict[type, Callable[..., Type]] = {
     ArrayType: _join_arrays,
     TupleType: _join_items,
     DisplayType: _join_items,
+    DictType: _join_dicts,
     NamedTupleType: _join_named,
     SequenceType: _join_sequences,
     SliceType: _join_slices,
@@ -313,6 +319,11 @@ def _to_list(b: Builder, value: Abstract, to: DisplayType) -> Abstract:
     return ListDisplay(items, value.depth, value.site)
 
 
+def _to_dict(b: Builder, value: Abstract, to: DictType) -> Abstract:
+    assert isinstance(value, DictDisplay)
+    return DictDisplay(to.keys, tuple(convert(b, item, type_) for item, type_ in zip(value.items, to.items)))
+
+
 def _to_run_time_list(b: Builder, value: Abstract, to: ListType) -> Abstract:
     assert isinstance(value, (List, ListDisplay))
     if value.site is None:
@@ -378,6 +389,7 @@ _CONVERT: dict[type, Callable[..., Abstract]] = {
     TupleType: _to_tuple,
     NamedTupleType: _to_tuple,
     DisplayType: _to_list,
+    DictType: _to_dict,
     SequenceType: _to_sequence,
     SliceType: _to_slice,
 }

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from types import UnionType
 
 from quadrants.diagnostics import Code
-from quadrants.infer import elementwise, indexing, lists, scalars, special, texts
+from quadrants.infer import dicts, elementwise, indexing, lists, scalars, special, texts
+from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.portable import vectors
@@ -308,6 +309,8 @@ def contains(w: Emitter, item: Abstract, container: Abstract, invert: bool) -> A
         found = Const(False)
         for other in container.items:
             found = _logical(w, "or", found, _as_bool(w, compare(w, "==", item, other)))
+    elif isinstance(container, DictDisplay):
+        found = Const(dicts.constant_key(item) in container.keys)
     elif isinstance(container, List):
         found = w.call_library("lists:contains", container, item)
     elif texts.is_text(container) and texts.is_text(item):
@@ -342,6 +345,8 @@ def truth(w: Emitter, value: Abstract) -> Value | bool:
             types=[("condition", value.type)],
             hint="Write .all() or .any() behind the comparison.",
         )
+    if isinstance(value, DictDisplay):
+        return bool(value.keys)
     if isinstance(value, (Tup, ListDisplay)):
         answer = special.call(w, "__bool__", value)
         return bool(value.items) if answer is None else truth(w, answer)

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from quadrants.bytecode import nodes
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, indexing, lists, scalars, special, texts
+from quadrants.infer import attributes, dicts, indexing, lists, scalars, special, texts
+from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import convert, join_types
 from quadrants.infer.values import (
@@ -41,6 +42,8 @@ def static_items(w: Emitter, value: Abstract) -> tuple[Abstract, ...] | None:
     """The items of an iterable whose length is known, when it holds a tuple: these are unrolled. Else None."""
     if isinstance(value, (Tup, ListDisplay)):
         return value.items
+    if isinstance(value, DictDisplay):
+        return dicts.walked(value)
     if isinstance(value, Const) and isinstance(value.value, str):
         return tuple(Const(character) for character in value.value)
     if not isinstance(value, Sequence_):
@@ -92,6 +95,8 @@ def length(w: Emitter, value: Abstract) -> Abstract:
     value = w.unwrap(value)
     if isinstance(value, (Tup, ListDisplay)):
         return special.call(w, "__len__", value) or Const(len(value.items))
+    if isinstance(value, DictDisplay):
+        return Const(len(value.keys))
     if isinstance(value, Const) and hasattr(value.value, "__len__") and not isinstance(value.value, type):
         return Const(len(value.value))
     if isinstance(value, List):

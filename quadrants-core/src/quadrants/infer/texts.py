@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from quadrants.diagnostics import Code
+from quadrants.infer.dicts import DictDisplay, as_value, pairs_of
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import convert, materialised
 from quadrants.infer.values import (
     Abstract,
     Choice,
     Const,
-    DictDisplay,
     Exc,
     ListDisplay,
     Num,
@@ -83,8 +83,12 @@ def call(
 
 
 def as_objects(w: Emitter, value: Abstract) -> Abstract:
-    """What the interpreter gets: lists that are written out become lists of its own, each item of its own type."""
-    if isinstance(value, (ListDisplay, Tup)) and any(isinstance(item, (ListDisplay, Tup)) for item in value.items):
+    """What the interpreter gets: lists and dicts that are written out become new ones of its own."""
+    if isinstance(value, DictDisplay):
+        pairs = tuple(Tup((as_value(key), as_objects(w, item))) for key, item in pairs_of(value))
+        return call(w, "builtins:dict", [Tup(pairs)], OBJECT)
+    parts = (ListDisplay, Tup, DictDisplay)
+    if isinstance(value, (ListDisplay, Tup)) and any(isinstance(item, parts) for item in value.items):
         items = tuple(as_objects(w, item) for item in value.items)
         value = Tup(items, value.named) if isinstance(value, Tup) else ListDisplay(items)
     return call(w, "builtins:list", [Tup(value.items)], OBJECT) if isinstance(value, ListDisplay) else value

@@ -165,22 +165,6 @@ class DisplayType(Type):
 
 
 @frozen(eq=False)
-class DictDisplay(Abstract):
-    """A dict written out in the program, as long as it only fills a `%` format."""
-
-    keys: tuple[object, ...]
-    items: tuple[Abstract, ...]
-
-    @property
-    def type(self) -> Type:
-        return DisplayType(tuple(item.type for item in self.items))
-
-    @property
-    def leaves(self) -> tuple[Value, ...]:
-        return tuple(leaf for item in self.items for leaf in item.leaves)
-
-
-@frozen(eq=False)
 class Opt(Abstract):
     """None, or `item` where the flag is true."""
 

@@ -139,7 +139,8 @@ f(1, 2)
     Entry(
         Code.UNSUPPORTED_DICT,
         "a dict",
-        "Dictionaries are not compiled in this version.",
+        "Compiled code has dicts whose keys are constants, and only reads them. It does not look up keys that are computed, add or "
+        "replace items.",
         """
 @qd.njit
 def f(k):
@@ -235,7 +236,9 @@ make()()
     Entry(
         Code.UNSUPPORTED_KWARGS,
         "a **kwargs parameter",
-        "A parameter `**kwargs` takes any keywords, so that the number and the types of the arguments are not known.",
+        "A parameter `**kwargs` takes any keywords. Among compiled functions these are known where the call is compiled; a "
+        "function that Python calls has a fixed set of parameters. What follows `**` in a call has to be such a parameter, or a "
+        "dict whose keys are written out.",
         """
 @qd.njit
 def f(**options):
