@@ -11,6 +11,7 @@ import ctypes
 import importlib
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from quadrants.host.values import CallWords, decode, encode, read_words, words_of
 from quadrants.lower.abi import CTX_KEPT, Site
@@ -75,6 +76,14 @@ def _target(name: str) -> Callable[..., object]:
 def same(value: object) -> object:
     """The object itself: how a caught exception gets to live longer than its handler."""
     return value
+
+
+def print_spread(*parts: object, spread: tuple[bool, ...], **options: Any) -> None:
+    """`print()` of parts of which some stand for their items: `print("row", *row)`."""
+    items: list[object] = []
+    for part, several in zip(parts, spread):
+        items.extend(part if several else (part,))  # type: ignore[arg-type]
+    print(*items, **options)
 
 
 def throw(error: BaseException) -> None:

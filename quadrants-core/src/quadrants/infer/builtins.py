@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import operator as python_operator
 import sys
 import time
 from collections.abc import Callable, Mapping
-from types import MappingProxyType, UnionType
+from types import MappingProxyType, ModuleType, UnionType
 from typing import get_args
 
 import numpy as np
@@ -124,9 +125,11 @@ def _zip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     parts = tuple(w.unwrap(arg) for arg in args)
     if isinstance(strict, Const) and strict.value:
         counts = [sequences.count(w, part) for part in parts]
-        for other in counts[1:]:
-            same = w.b.value("cmp", counts[0], other, pred="eq")
-            w.check(same, ValueError, "zip() arguments have different lengths")
+        for k, other in enumerate(counts[1:], 2):
+            before = f"argument{f's 1-{k - 1}' if k > 2 else ' 1'}"
+            for pred, word in (("ge", "shorter"), ("le", "longer")):
+                fits = w.b.value("cmp", other, counts[0], pred=pred)
+                w.check(fits, ValueError, f"zip() argument {k} is {word} than {before}")
     return Sequence_("zip", parts)
 
 
@@ -166,6 +169,29 @@ def _slice(w: Emitter, *args: Abstract) -> Abstract:
     return SliceValue(*bounds)
 
 
+def _reduce(w: Emitter, function: Abstract, iterable: Abstract, *start: Abstract) -> Abstract:
+    iterable = w.unwrap(iterable)
+    items = sequences.static_items(w, iterable)
+    if items is None:
+        if start:
+            return w.call_library("sequences:reduced", function, iterable, *start)
+        return w.call_library("sequences:reduced_list", function, _list(w, iterable))
+    items = (*start, *items)
+    if not items:
+        w.fails(TypeError, "reduce() of empty iterable with no initial value")
+    total = items[0]
+    for item in items[1:]:
+        total = w.call_value(function, [total, item], {})  # type: ignore[attr-defined]
+    return total
+
+
+def _iterators() -> ModuleType:
+    """Iterators with a state, which few programs need."""
+    from quadrants.infer import iterators
+
+    return iterators
+
+
 # numbers
 
 
@@ -196,14 +222,18 @@ def _extreme(name: str, symbol: str) -> Builtin:
         _no_keywords(name, keywords)
         if not args:
             fail(Code.BAD_ARGUMENTS, f"{name} expected at least 1 argument, got 0")
-        items = args
+        if default is not None and len(args) > 1:
+            fail(Code.BAD_ARGUMENTS, f"Cannot specify a default for {name}() with multiple positional arguments")
+        items, otherwise = args, () if default is None else (default,)
+        suffix = "_or" if otherwise else ""
         if len(args) == 1:
             value = _walked(w, args[0])
             if isinstance(value, Arr) and key is None:
-                return w.call_library(f"sequences:{name}_of_array", value)
+                return w.call_library(f"sequences:{name}_of_array{suffix}", value, *otherwise)
             value = value if sequences.known_items(w, value) is not None else _list(w, value)
             if isinstance(value, List):
-                return _extreme_of_list(w, name, value, key, default)
+                target = f"lists:{'smallest' if name == 'min' else 'largest'}{suffix}"
+                return w.call_library(target, value, *otherwise, **({} if key is None else {"key": key}))
             items = sequences.as_items(w, value)
         if not items:
             if default is not None:
@@ -216,15 +246,6 @@ def _extreme(name: str, symbol: str) -> Builtin:
         return best
 
     return call
-
-
-def _extreme_of_list(w: Emitter, name: str, xs: Abstract, key: Abstract | None, default: Abstract | None) -> Abstract:
-    if default is not None:
-        fail(
-            Code.UNSUPPORTED_LIST, f"{name}() of a list takes no default", hint=f"Write {name}(xs) if xs else default."
-        )
-    more = {} if key is None else {"key": key}
-    return w.call_library(f"lists:{'smallest' if name == 'min' else 'largest'}", xs, **more)
 
 
 def _better(w: Emitter, symbol: str, best: Abstract, item: Abstract, key: Abstract | None) -> Abstract:
@@ -453,12 +474,16 @@ def _by_interpreter(name: str, result: Type, least: int = 1, most: int = 1) -> B
     return simple(name, least, most, lambda w, *args: texts.operate(w, f"builtins:{name}", args, result))
 
 
-def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+def print_options(keywords: Keywords) -> tuple[tuple[str, object], ...]:
+    """The keyword arguments of `print()`."""
     for name, value in keywords.items():
         if name not in ("sep", "end", "flush") or not isinstance(value, Const):
             fail(Code.NOT_CONSTANT, f"print() takes sep, end and flush as constants, not {name}")
-    options = tuple((name, value.value) for name, value in keywords.items() if isinstance(value, Const))
-    return texts.call(w, "builtins:print", args, NONE, options)
+    return tuple((name, value.value) for name, value in keywords.items() if isinstance(value, Const))
+
+
+def _print(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    return texts.call(w, "builtins:print", args, NONE, print_options(keywords))
 
 
 def _clock(name: str) -> Builtin:
@@ -522,7 +547,9 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
         builtins.tuple: simple("tuple", 0, 1, _tuple),
         builtins.list: simple("list", 0, 1, _list),
         builtins.sorted: _sorted,
-        builtins.iter: simple("iter", 1, 1, lambda w, x: x),
+        builtins.iter: simple("iter", 1, 1, lambda w, x: _iterators().make(w, x)),
+        builtins.next: simple("next", 1, 2, lambda w, x, *default: _iterators().next_item(w, x, *default)),
+        functools.reduce: simple("reduce", 2, 3, _reduce),
         builtins.slice: simple("slice", 1, 3, _slice),
         builtins.abs: simple("abs", 1, 1, _abs),
         builtins.min: _extreme("min", "<"),

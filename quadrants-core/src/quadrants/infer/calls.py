@@ -456,7 +456,7 @@ def _call_closure(
 
 
 def consume(w: InstructionWalk, generator: Generator, consumer: str) -> Abstract:
-    """The items of a generator expression as a list, or what `any()` or `all()` of it is."""
+    """The items of a generator expression as a list, what `any()` or `all()` of it is, or for "next" the first or None."""
     return _call_closure(w, generator.function, (generator.iterable,), {}, consumer)
 
 

@@ -62,7 +62,7 @@ class FunctionRef:
     free: tuple[tuple[str, Abstract], ...] = ()
     internal: bool = False
     annotations: tuple[tuple[str, object], ...] = ()  # of the parameters and the result, in the portable language
-    generator: str = ""  # of a generator expression: what takes its items ("list", "any", "all")
+    generator: str = ""  # of a generator expression: what takes its items ("list", "any", "all", "next")
 
 
 @record(eq=False)

@@ -206,7 +206,8 @@ class InstructionWalk(ScopeWalk):
                 lists.promote(self, base)
             return sequences.get_item(self, base.items, index, lambda items: operators.new_display(self, items), "list")
         if isinstance(base, List):
-            return lists.get_item(self, base, index)
+            item = lists.get_item(self, base, index)
+            return operators.fresh(self, item) if isinstance(index, SliceValue) else item
         if isinstance(base, DictDisplay):
             key = dicts.constant_key(index)
             return base.find(key) or self.fails(KeyError, index)
@@ -241,7 +242,9 @@ class InstructionWalk(ScopeWalk):
             self.call_library("sequences:set_flat", base.parts[0], index, value)
             return
         if isinstance(base, ListDisplay):
-            lists.promote(self, base, *(() if isinstance(index, SliceValue) else (value.type,)))
+            lists.promote(
+                self, base, *(lists.item_types(self, (value,)) if isinstance(index, SliceValue) else (value.type,))
+            )
         if isinstance(base, List):
             lists.set_item(self, base, self.unwrap(index), value)
             return
@@ -376,10 +379,15 @@ class InstructionWalk(ScopeWalk):
     def _list_extend(self, n: int) -> None:
         more = self.unwrap(self.pop())
         items = sequences.known_items(self, more)
-        if items is None:
-            lists.method(self, self.live_env.stack[-n], "extend", (more,), {})
+        if items is not None:
+            self._grow_list(n, items)
             return
-        self._grow_list(n, items)
+        from quadrants.infer import spread  # which few programs need
+
+        if spread.for_call(self._insts[self._position + 1 :], n - 1):
+            self._grow_list(n, (Sequence_("spread", (more,)),))
+        else:
+            lists.method(self, self.live_env.stack[-n], "extend", (more,), {})
 
     def _list_append(self, n: int) -> None:
         self._grow_list(n, (self.pop(),))
@@ -410,7 +418,8 @@ class InstructionWalk(ScopeWalk):
         values = self._take(positional + len(names))
         callee = self.pop()
         keywords = dict(zip(names, values[positional:]))
-        self.push(self.call_value(callee, values[:positional], keywords))
+        result = self.call_value(callee, values[:positional], keywords)
+        self.push(operators.fresh(self, result) if isinstance(result, List) and lists.is_new(callee) else result)
 
     def _call_ex(self, has_keywords: bool) -> None:
         named = self.pop() if has_keywords else DictDisplay((), ())
@@ -422,8 +431,14 @@ class InstructionWalk(ScopeWalk):
         if not all(isinstance(key, str) for key in named.keys):
             self.fails(TypeError, "keywords must be strings")
         keywords = {str(key): item for key, item in zip(named.keys, named.items)}
-        args = sequences.as_items(self, self.pop())
-        self.push(self.call_value(self.pop(), args, keywords))
+        packed, callee = self.unwrap(self.pop()), self.pop()
+        items = sequences.known_items(self, packed)
+        if items is None or any(isinstance(item, Sequence_) and item.kind == "spread" for item in items):
+            from quadrants.infer import spread  # which few programs need
+
+            self.push(spread.call(self, callee, packed, keywords))
+            return
+        self.push(self.call_value(callee, items, keywords))
 
     def unwrap(self, value: Abstract) -> Abstract:
         """As `Emitter.unwrap`; generator expressions give their items."""
@@ -443,27 +458,27 @@ class InstructionWalk(ScopeWalk):
             self._list_append(1)
             env.locals[YIELDED] = self.pop()
             return
+        if self.ref.generator == "next":
+            self.branch(self.b.bool(True), lambda: self._finish_early(value), lambda: None)
+            return
         stops = self.ref.generator == "any"
         test = operators.truth(self, value)
-        if test is True or test is False:
-            if test is stops:
-                self._finish_early(stops)
-            return
         self.branch(
-            test,
-            lambda: self._finish_early(True) if stops else None,
-            lambda: None if stops else self._finish_early(False),
+            self.b.bool(test) if isinstance(test, bool) else test,
+            lambda: self._finish_early(Const(True)) if stops else None,
+            lambda: None if stops else self._finish_early(Const(False)),
         )
 
     def result_of(self, value: Abstract) -> Abstract:
         """A generator expression that has come to its end gives what its consumer wants."""
         if not self.ref.generator:
             return leaving(self, value)
-        collected = self.ref.generator == "list"
-        return leaving(self, self.live_env.locals[YIELDED]) if collected else Const(self.ref.generator == "all")
+        if self.ref.generator == "list":
+            return leaving(self, self.live_env.locals[YIELDED])
+        return Const(None if self.ref.generator == "next" else self.ref.generator == "all")
 
-    def _finish_early(self, answer: bool) -> None:
-        self.returns.append(Return(self.b.region, Const(answer), self.b.loc))
+    def _finish_early(self, answer: Abstract) -> None:
+        self.returns.append(Return(self.b.region, answer, self.b.loc))
         self.env = None
 
     def call_value(self, callee: Abstract, args: Sequence[Abstract], keywords: dict[str, Abstract]) -> Abstract:
@@ -568,7 +583,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.FORMAT: _W._format,
     Opcode.LIST_EXTEND: _W._list_extend,
     Opcode.LIST_APPEND: _W._list_append,
-    Opcode.LIST_TO_TUPLE: lambda w, _: w.push(Tup(w.pop().items)),  # type: ignore[attr-defined]
+    Opcode.LIST_TO_TUPLE: lambda w, _: w.push(Tup(sequences.as_items(w, w.pop()))),
     Opcode.UNPACK: _W._unpack,
     Opcode.UNPACK_EX: _W._unpack_ex,
     Opcode.GET_LEN: lambda w, _: w.push(sequences.length(w, w.live_env.stack[-1])),

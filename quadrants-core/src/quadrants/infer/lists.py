@@ -16,16 +16,18 @@ from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.merge import Promote, convert, generalise, join_types
 from quadrants.infer.values import (
     Abstract,
+    Closure,
     ConflictType,
     Const,
     DisplayType,
     List,
     ListDisplay,
+    Method,
     Num,
     SliceValue,
     rebuild,
 )
-from quadrants.ir import Value
+from quadrants.ir import Region, Value
 from quadrants.types import PYINT, CellsType, ListType, Scalar, Type
 
 #: Methods of lists that do not change them.
@@ -138,17 +140,30 @@ def get_item(w: Emitter, xs: List, index: Abstract) -> Abstract:
 def set_item(w: Emitter, xs: List, index: Abstract, value: Abstract) -> None:
     """`xs[index] = value`."""
     if isinstance(index, SliceValue):
-        fail(
-            Code.UNSUPPORTED_LIST, "a slice of a list cannot be assigned", hint="Assign item by item, or use an array."
-        )
+        w.call_library("lists:assign_slice", xs, *_bounds(index), _items_for(w, xs, value))
+        return
     put(w, xs, place(w, xs, index, "list assignment index out of range"), value)
 
 
 def delete_item(w: Emitter, xs: List, index: Abstract) -> None:
     """`del xs[index]`."""
     if isinstance(index, SliceValue):
-        fail(Code.UNSUPPORTED_LIST, "a slice of a list cannot be deleted", hint="Build a new list, or use an array.")
+        w.call_library("lists:delete_slice", xs, *_bounds(index))
+        return
     w.call_library("lists:delete", xs, Num(PYINT, place(w, xs, index, "list assignment index out of range")))
+
+
+def _items_for(w: Emitter, xs: List, value: Abstract) -> List:
+    """The items of an iterable, in a new list with items of the type of `xs`."""
+    value = w.unwrap(value)
+    types = item_types(w, (value,))
+    if any(join_types(xs.item, generalise(type_)) != xs.item for type_ in types):
+        promote(w, xs, *types)
+    if isinstance(value, ListDisplay):
+        return make(w, xs.item, value.items)
+    made = w.call_library("lists:extended", make(w, xs.item), value)
+    assert isinstance(made, List)
+    return made
 
 
 def _bounds(index: SliceValue) -> tuple[Abstract, ...]:
@@ -161,7 +176,7 @@ def method(w: Emitter, xs: Abstract, name: str, args: tuple[Abstract, ...], keyw
         if name in ("append", "insert", "remove"):
             promote(w, xs, *(arg.type for arg in args[-1:]))
         if name == "extend":
-            promote(w, xs, *_item_types(w, args))
+            promote(w, xs, *item_types(w, args))
         promote(w, xs)
     assert isinstance(xs, List)
     if name == "append" and len(args) == 1 and not keywords:
@@ -174,22 +189,35 @@ def method(w: Emitter, xs: Abstract, name: str, args: tuple[Abstract, ...], keyw
     return w.call_library(f"lists:{_NAMES.get(name, name)}", xs, *args, **keywords)
 
 
-def _item_types(w: Emitter, args: tuple[Abstract, ...]) -> list[Type]:
+def item_types(w: Emitter, args: tuple[Abstract, ...]) -> list[Type]:
     """The types of the items of an iterable."""
     from quadrants.infer import sequences  # which uses this module
 
     found: list[Type] = []
     for arg in args:
+        arg = w.unwrap(arg)
         items = sequences.static_items(w, arg)
         if items is not None:
             found += [item.type for item in items]
+        elif isinstance(arg, List):
+            found.append(arg.item)
         else:
-            found.append(sequences.item(w, arg, w.b.i64(0)).type)
+            with w.b.into(Region()):  # there may be no items: what would take the first one is dropped
+                found.append(sequences.item(w, arg, w.b.i64(0)).type)
     return found
 
 
 #: Methods whose functions in the library have other names.
 _NAMES = {"pop": "pop", "sort": "sort", "index": "index", "count": "count"}
+
+
+def is_new(callee: Abstract) -> bool:
+    """Whether a list that the call gives is new."""
+    if isinstance(callee, Closure):
+        return callee.code.co_name == "<listcomp>"
+    if isinstance(callee, Method):
+        return callee.name in ("copy", "tolist")
+    return isinstance(callee, Const) and any(callee.value is maker for maker in (list, sorted))
 
 
 def concatenated(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
@@ -225,10 +253,7 @@ def same_kind(w: Emitter, x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]
 
 def of_items(w: Emitter, value: Abstract) -> Abstract:
     """`list(value)` of an iterable whose length is not known."""
-    from quadrants.infer import sequences  # which uses this module
-
-    first = sequences.item(w, value, w.b.i64(0)) if not isinstance(value, List) else get(w, value, w.b.i64(0))
-    item = generalise(first.type)
+    item = generalise(item_types(w, (value,))[0])
     check_item(item)
     return w.call_library("lists:extended", make(w, item), value)
 

@@ -98,7 +98,7 @@ def _add_sequences(w: Emitter, x: Abstract, y: Abstract) -> Abstract | None:
     if isinstance(x, ListDisplay) and isinstance(y, ListDisplay):
         return new_display(w, (*x.items, *y.items))
     if isinstance(x, (List, ListDisplay)) and isinstance(y, (List, ListDisplay)):
-        return lists.concatenated(w, *lists.same_kind(w, x, y))
+        return fresh(w, lists.concatenated(w, *lists.same_kind(w, x, y)))
     if texts.is_text(x) and texts.is_text(y):
         return texts.concat(w, [x, y])
     return None
@@ -157,6 +157,18 @@ def _repeat_list(w: Emitter, sequence: Abstract, count: Abstract) -> Abstract:
     item = w.lists.get(site)  # type: ignore[attr-defined]
     made = lists.repeated(w, lists.as_list(w, sequence, item), count)
     assert isinstance(made, List)
+    return List(made.item, made.cells, site)
+
+
+def fresh(w: Emitter, made: Abstract) -> Abstract:
+    """A list that nobody else has yet; its items may get another type later."""
+    if not isinstance(made, List):
+        return made
+    site = _site(w)
+    item = w.lists.get(site)  # type: ignore[attr-defined]
+    if item is not None and item != made.item:
+        made = w.call_library("lists:extended", lists.make(w, item), made)
+        assert isinstance(made, List)
     return List(made.item, made.cells, site)
 
 

@@ -382,7 +382,7 @@ def _check_python_power(w: Emitter, base: Value, power: Value, value: Value) -> 
     real = v("or", v("not", finite), v("cmp", value, value, pred="eq"))
     w.check(real, ValueError, "a negative number to a fractional power is complex: write complex(x) ** y")
     overflow = v("and", finite, v("cmp", v("abs", value), infinity, pred="eq"))
-    w.check(v("not", overflow), OverflowError, "(34, 'Numerical result out of range')")
+    w.check(v("not", overflow), OverflowError, Const(34), "Numerical result out of range")
 
 
 def _multiply_out(w: Emitter, base: Num, exponent: int, result: Scalar) -> Abstract:

@@ -154,6 +154,12 @@ def count(w: Emitter, value: Abstract) -> Value:
             for other in counts[1:]:
                 shortest = w.b.value("min", shortest, other)
             return shortest
+        if value.kind == "iter":
+            fail(
+                Code.UNSUPPORTED_CALL,
+                "an iterator is walked by next(), a for loop, list() or a builtin, not inside of another one",
+                hint="Give the list or array itself to zip(), enumerate() or map().",
+            )
     return w.integer(length(w, value))
 
 
@@ -200,6 +206,11 @@ def _zip_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
 def _map_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
     items = [item(w, part, k) for part in value.parts[1:]]
     return w.call_value(value.parts[0], items, {})  # type: ignore[attr-defined, no-any-return]
+
+
+def _iterator_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
+    """The k-th item of what an iterator walks: such as those that it gives."""
+    return item(w, value.parts[0], k)
 
 
 # what walks the places of an array: ndindex, ndenumerate, flat, nditer
@@ -276,6 +287,7 @@ _ITEM: dict[str, Callable[[Emitter, Sequence_, Value], Abstract]] = {
     "reversed": _reversed_item,
     "zip": _zip_item,
     "map": _map_item,
+    "iter": _iterator_item,
     **dict.fromkeys(("ndindex", "ndenumerate", "flat", "nditer"), _nest_item),
 }
 
@@ -350,6 +362,11 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
             _index_nest(w, node, iterable, _nest_dims(w, iterable), ())
             return
         iterable = flat
+    if isinstance(iterable, Sequence_) and iterable.kind == "iter":
+        from quadrants.infer import iterators  # which few programs need
+
+        iterators.loop_over(w, node, iterable)
+        return
     if _grows(iterable):
         w.growing_loop(node, lambda: count(w, iterable), lambda k: _body(w, node, item(w, iterable, k)))
         return

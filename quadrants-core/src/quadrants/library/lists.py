@@ -27,6 +27,41 @@ def delete(xs, index):
     raw.list_resize(xs, n - 1)
 
 
+def delete_slice(xs, start, stop, step):
+    """`del xs[start:stop:step]`."""
+    n = raw.list_size(xs)
+    first, last, stride = bounds(n, start, stop, step)
+    gone = len(range(first, last, stride))
+    if stride < 0:
+        first, stride = first + (gone - 1) * stride, -stride
+    to = first
+    for i in range(first, n) if gone > 0 else range(0):
+        if (i - first) % stride != 0 or (i - first) // stride >= gone:
+            raw.list_put(xs, to, raw.list_get(xs, i))
+            to += 1
+    raw.list_resize(xs, n - gone)
+
+
+def assign_slice(xs, start, stop, step, items):
+    """`xs[start:stop:step] = items`; the items are a list of their own."""
+    n = raw.list_size(xs)
+    given = raw.list_size(items)
+    first, last, stride = bounds(n, start, stop, step)
+    size = len(range(first, last, stride))
+    if stride != 1 and size != given:
+        raise ValueError(f"attempt to assign sequence of size {given} to extended slice of size {size}")
+    if given > size:
+        raw.list_resize(xs, n + given - size)
+        for i in range(n - 1, first + size - 1, -1):
+            raw.list_put(xs, i + given - size, raw.list_get(xs, i))
+    if given < size:
+        for i in range(first + size, n):
+            raw.list_put(xs, i + given - size, raw.list_get(xs, i))
+        raw.list_resize(xs, n + given - size)
+    for k in range(given):
+        raw.list_put(xs, first + k * stride, raw.list_get(items, k))
+
+
 def insert(xs, index, value):
     n = raw.list_size(xs)
     if index < 0:
@@ -229,6 +264,16 @@ def largest(xs, key=None):
         if before(raw.list_get(xs, i), best, key, True):
             best = raw.list_get(xs, i)
     return best
+
+
+def smallest_or(xs, default, key=None):
+    """`min(xs, default=default)`."""
+    return default if raw.list_size(xs) == 0 else smallest(xs, key)
+
+
+def largest_or(xs, default, key=None):
+    """`max(xs, default=default)`."""
+    return default if raw.list_size(xs) == 0 else largest(xs, key)
 
 
 def any_of(xs):

@@ -51,6 +51,45 @@ def max_of_array(a):
     return best
 
 
+def min_of_array_or(a, default):
+    """`min(a, default=default)`."""
+    return default if a.shape[0] == 0 else min_of_array(a)
+
+
+def max_of_array_or(a, default):
+    """`max(a, default=default)`."""
+    return default if a.shape[0] == 0 else max_of_array(a)
+
+
+def first_of(found):
+    """`next(generator)`: the first item, which is None if there is none."""
+    if found is None:
+        raise StopIteration
+    return found
+
+
+def first_or(found, default):
+    """`next(generator, default)`."""
+    return default if found is None else found
+
+
+def reduced(function, items, start):
+    """`functools.reduce(function, items, start)`."""
+    for item in items:
+        start = function(start, item)
+    return start
+
+
+def reduced_list(function, items):
+    """`functools.reduce(function, items)`."""
+    if len(items) == 0:
+        raise TypeError("reduce() of empty iterable with no initial value")
+    total = items[0]
+    for i in range(1, len(items)):
+        total = function(total, items[i])
+    return total
+
+
 def any_of_array(a):
     for i in range(a.shape[0]):
         if a[i]:
