@@ -17,8 +17,9 @@ from quadrants.infer.allocation import Args, Keywords, allocate, arguments, copy
 from quadrants.infer.builtins import Builtin
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Sequence_, Tup
-from quadrants.types import F64, I64
+from quadrants.types import F64, I64, PYINT, Scalar
 from quadrants.types.dtypes import dtype_of
+from quadrants.types.promotion import integer_range
 
 
 def _creation(name: str, fill: str) -> Builtin:
@@ -140,14 +141,34 @@ def _clip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     result = bound["a"]
     low = bound["a_min"] if given(bound["a_min"]) else bound["min"]
     high = bound["a_max"] if given(bound["a_max"]) else bound["max"]
-    for limit, function in ((low, np.maximum), (high, np.minimum)):
+    dtype = result.array.dtype if isinstance(result, Arr) else scalar_type(result)
+    for limit, function, side in ((low, np.maximum, 0), (high, np.minimum, 1)):
+        if given(limit) and dtype is not None:
+            limit = _within(w, limit, dtype, side)
         if given(limit):
             result = w.call_value(Const(function), [result, limit], {})  # type: ignore[attr-defined]
+    if result is bound["a"]:
+        result = w.call_value(Const(np.positive), [result], {})  # type: ignore[attr-defined]
     out = bound["out"]
     if isinstance(out, Arr):
         elementwise.assign_into(w, out, result)
         return out
     return result
+
+
+def _within(w: Emitter, limit: Abstract, dtype: Scalar, side: int) -> Abstract:
+    """The limit of a clip; one that is a Python int beyond all integers of the array's type is none, as in NumPy."""
+    scalar = scalar_type(limit)
+    if scalar != PYINT or not dtype.is_integer or dtype.weak:
+        return limit
+    bound = integer_range(dtype)[side]
+    if isinstance(limit, Const):
+        beyond = limit.value < bound if side == 0 else limit.value > bound  # type: ignore[operator]
+        return Const(None) if beyond else limit
+    if abs(bound) > 2**63 - 1:
+        return limit
+    name = "max" if side == 0 else "min"
+    return Num(PYINT, w.b.value(name, w.cast(limit, I64), w.b.i64(bound)))
 
 
 def _as_function(method: ArrayMethod, name: str) -> Builtin:

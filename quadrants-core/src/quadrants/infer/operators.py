@@ -393,6 +393,10 @@ def _array_truth(w: Emitter, value: Arr) -> Value:
         size = w.b.value("dim", value.value, axis=0)
         for axis in range(1, value.array.ndim):
             size = w.b.value("mul", size, w.b.value("dim", value.value, axis=axis))
+        text = (
+            "The truth value of an empty array is ambiguous. Use `array.size > 0` to check that an array is not empty."
+        )
+        w.check(w.b.value("cmp", size, w.b.i64(0), pred="ne"), ValueError, text)
         text = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
         w.check(w.b.value("cmp", size, w.b.i64(1), pred="eq"), ValueError, text)
     return w.truth(indexing.load(w, value, [w.b.i64(0)] * value.array.ndim))

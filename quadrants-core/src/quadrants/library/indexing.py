@@ -106,14 +106,59 @@ def get_fancy(a, index):
     return out
 
 
+def check_places(places, n, axis):
+    """Raise for the first place that is none of n, before anything is written."""
+    low = 0
+    high = -1
+    for at in np.ndindex(places.shape):
+        place = int(places[at])
+        low = min(low, place)
+        high = max(high, place)
+    if low < -n or high >= n:
+        for at in np.ndindex(places.shape):
+            place = int(places[at])
+            if place < -n or place >= n:
+                raise IndexError(f"index {place} is out of bounds for axis {axis} with size {n}")
+
+
+def apart(places, a):
+    """The places in memory of their own, where writing to the array could change them."""
+    if places.dtype == a.dtype:
+        return places.copy()
+    return places
+
+
+def lengths(shape):
+    """The lengths as NumPy's messages write them: (2,3), (4,)."""
+    if len(shape) == 0:
+        return ""
+    if len(shape) == 1:
+        return f"{shape[0]},"
+    if len(shape) == 2:
+        return f"{shape[0]},{shape[1]}"
+    return f"{shape[0]},{lengths(shape[1:])}"
+
+
+def fitted(value, shape):
+    """A copy of the value, which may be a view of the target, broadcast to the shape of what is assigned."""
+    try:
+        return np.broadcast_to(value.copy(), shape)
+    except ValueError:
+        raise ValueError(
+            f"shape mismatch: value array of shape ({lengths(value.shape)}) could not be broadcast to indexing result of shape "
+            f"({lengths(shape)})"
+        ) from None
+
+
 def set_fancy(a, index, value):
     """`a[index] = value`."""
     if isinstance(index, tuple):
         set_mixed(a, index, value)
     else:
-        places = as_array(index)
+        places = apart(as_array(index), a)
+        check_places(places, a.shape[0], 0)
         if isinstance(value, np.ndarray):
-            source = np.broadcast_to(value.copy(), places.shape + a.shape[1:])
+            source = fitted(value, places.shape + a.shape[1:])
             for at in np.ndindex(places.shape):
                 a[places[at]] = source[at]
         else:
@@ -180,7 +225,7 @@ def shape_of_places(places):
             return np.broadcast_shapes(item.shape, rest)
         except ValueError:
             raise IndexError(
-                f"shape mismatch: indexing arrays could not be broadcast together with shapes {item.shape} {rest}"
+                f"shape mismatch: indexing arrays could not be broadcast together with shapes {item.shape} {rest} "
             ) from None
     return shape_of_places(places[1:])
 
@@ -233,20 +278,39 @@ def get_mixed(a, index):
     return out.transpose(placed_order(axes, out.ndim, len(shape)))
 
 
+def check_all(places, dims, axes):
+    """As `check_places`, for the integers and arrays that index the first axes."""
+    if len(places) > 0:
+        item = places[0]
+        if isinstance(item, np.ndarray):
+            check_places(item, dims[0], axes[0])
+        check_all(places[1:], dims[1:], axes[1:])
+
+
+def all_apart(places, a):
+    if len(places) == 0:
+        return ()
+    item = places[0]
+    if isinstance(item, np.ndarray):
+        return (apart(item, a),) + all_apart(places[1:], a)
+    return (item,) + all_apart(places[1:], a)
+
+
 def set_mixed(a, index, value):
     view = a[basic_part(index)]
     axes = indexed_axes(index, view.ndim)
-    places = places_of(index)
+    places = all_apart(places_of(index), a)
     shape = shape_of_places(places)
     wide = spread(places, shape)
     front = view.transpose(axes + rest_of(axes, view.ndim, 0))
+    check_all(places, front.shape, axes)
     if isinstance(value, np.ndarray):
         rest = front.shape[len(axes) :]
         first = axes[0] if adjacent(axes) else 0
         target = rest[:first] + shape + rest[first:]
         order = iota(len(target))
         back = order[first : first + len(shape)] + order[:first] + order[first + len(shape) :]
-        source = np.broadcast_to(value.copy(), target).transpose(back)
+        source = fitted(value, target).transpose(back)
         for at in np.ndindex(shape):
             front[at_place(wide, at)] = source[at]
     else:

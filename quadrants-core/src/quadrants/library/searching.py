@@ -121,6 +121,10 @@ def bincount(x, weights=None, minlength=0):
     values = as_array(x)
     if values.ndim != 1:
         raise ValueError("object too deep for desired array")
+    if values.dtype.kind == "f" or values.dtype.kind == "c":
+        raise TypeError(
+            f"Cannot cast array data from dtype('{values.dtype}') to dtype('int64') according to the rule 'safe'"
+        )
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     size = minlength

@@ -28,6 +28,8 @@ def sum_of_range(first, stop, step, start):
 
 
 def min_of_array(a):
+    if a.ndim != 1:
+        return least_row(a)
     if a.shape[0] == 0:
         if raw.VERSION < (3, 12):
             raise ValueError("min() arg is an empty sequence")
@@ -40,6 +42,8 @@ def min_of_array(a):
 
 
 def max_of_array(a):
+    if a.ndim != 1:
+        return greatest_row(a)
     if a.shape[0] == 0:
         if raw.VERSION < (3, 12):
             raise ValueError("max() arg is an empty sequence")
@@ -88,6 +92,34 @@ def reduced_list(function, items):
     for i in range(1, len(items)):
         total = function(total, items[i])
     return total
+
+
+def check_rows(a, name):
+    if a.ndim == 0:
+        raise TypeError("iteration over a 0-d array")
+    if a.shape[0] == 0:
+        if raw.VERSION < (3, 12):
+            raise ValueError(f"{name}() arg is an empty sequence")
+        raise ValueError(f"{name}() iterable argument is empty")
+
+
+def least_row(a):
+    """Python's min() of rows: what a comparison of two of them says must be one truth."""
+    check_rows(a, "min")
+    best = a[0]
+    for i in range(1, a.shape[0]):
+        if a[i] < best:
+            best = a[i]
+    return best
+
+
+def greatest_row(a):
+    check_rows(a, "max")
+    best = a[0]
+    for i in range(1, a.shape[0]):
+        if a[i] > best:
+            best = a[i]
+    return best
 
 
 def any_of_array(a):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library.searching import isin, unique
-from quadrants.library.support import as_array
+from quadrants.library.support import as_array, checked_axis
 
 
 def both(x, y):
@@ -57,14 +57,26 @@ def lexsorted(keys, order):
     return lexsorted(keys[1:], order[np.argsort(as_array(keys[0])[order], kind="stable")])
 
 
+def check_kth(a, kth, axis):
+    n = a.size if axis is None else a.shape[checked_axis(axis, a.ndim)]
+    places = as_array(kth)
+    for at in np.ndindex(places.shape):
+        place = int(places[at])
+        if place < -n or place >= n:
+            raise ValueError(f"kth(={place if place >= 0 else place + n}) out of bounds ({n})")
+
+
 def partition(a, kth, axis=-1, kind="introselect", order=None):
     """NumPy leaves the order on both sides of the kth element open; here it is sorted."""
+    check_kth(as_array(a), kth, axis)
     return np.sort(a, axis)
 
 
 def argpartition(a, kth, axis=-1, kind="introselect", order=None):
+    check_kth(as_array(a), kth, axis)
     return np.argsort(a, axis, kind="stable")
 
 
 def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
+    check_kth(a, kth, axis)
     a.sort(axis)

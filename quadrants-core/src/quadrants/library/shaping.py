@@ -495,12 +495,12 @@ def two_shapes(p, q):
     return two_shapes(p[: len(p) - 1], q[: len(q) - 1]) + (n if m == 1 else m,)
 
 
-def meshgrid(*xi, indexing="xy"):
+def meshgrid(*xi, copy=True, sparse=False, indexing="xy"):
     n = len(xi)
     if indexing != "xy" and indexing != "ij":
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     swap = indexing == "xy" and n > 1
-    return grids(xi, mesh_shape(xi, swap), swap, 0)
+    return grids(xi, mesh_shape(xi, swap), swap, 0, copy, sparse)
 
 
 def mesh_shape(xi, swap):
@@ -516,13 +516,14 @@ def sizes(arrays):
     return (as_array(arrays[0]).size,) + sizes(arrays[1:])
 
 
-def grids(xi, shape, swap, k):
+def grids(xi, shape, swap, k, copy, sparse):
     if k == len(xi):
         return ()
     line = as_array(xi[k]).reshape(-1)
     axis = 1 - k if swap and k < 2 else k
     wide = line.reshape(ones_tuple(axis) + (line.shape[0],) + ones_tuple(len(shape) - 1 - axis))
-    return (np.broadcast_to(wide, shape).copy(),) + grids(xi, shape, swap, k + 1)
+    grid = wide if sparse else np.broadcast_to(wide, shape)
+    return (grid.copy() if copy else grid,) + grids(xi, shape, swap, k + 1, copy, sparse)
 
 
 def resize(a, new_shape):

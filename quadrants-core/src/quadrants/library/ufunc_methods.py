@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import kernels
+from quadrants.library.indexing import check_all, check_places
 from quadrants.library.reductions import accumulate, add, all_, any_, max_, min_, multiply, prod, sum_
-from quadrants.library.support import as_array, deliver, ones_tuple, sum_dtype
+from quadrants.library.support import as_array, deliver, iota, ones_tuple, sum_dtype
 
 
 def in_dtype(array, dtype):
@@ -110,6 +111,7 @@ def update_at(pick, a, indices, b):
         update_at_pairs(pick, a, indices, b)
     else:
         places = as_array(indices)
+        check_places(places, a.shape[0], 0)
         values = np.broadcast_to(as_array(b), places.shape)
         for at in np.ndindex(places.shape):
             a[places[at]] = pick(a[places[at]], kind(values[at]))
@@ -119,6 +121,7 @@ def update_at_pairs(pick, a, indices, b):
     kind = a.dtype.type
     shape = joint_shape(indices)
     places = spread(indices, shape)
+    check_all(places, a.shape, iota(a.ndim))
     values = np.broadcast_to(as_array(b), shape)
     for at in np.ndindex(shape):
         index = index_at(places, at)

@@ -65,6 +65,7 @@ class _Simplifier:
     loads: KnownLoads = field(default_factory=KnownLoads)
     out: list[Op] = field(default_factory=list)
     origin: Op | None = None
+    in_map: bool = False
 
     # What the rules of `fold` may ask
 
@@ -217,7 +218,9 @@ class _Simplifier:
         if holds is None:
             self.append(op)
             return self.learn(op.operands[0], True)
-        if not holds:
+        if not holds and self.in_map:
+            self.append(op)  # the body of a map gives a value: its loop will raise
+        elif not holds:
             self.append(Op(OPS["raise"], op.operands[1:], [], dict(op.attrs), [], op.loc))
         return []
 
@@ -233,8 +236,10 @@ class _Simplifier:
         if op.name in ("loop", "for"):
             self.drop_invariant(op, exits)
         barrier = op.name in LOOPS and writes_memory(op)
+        outer, self.in_map = self.in_map, self.in_map or op.name in ("map", "map_into")
         for index, region in enumerate(op.regions):
             self.region(region, (op.operands[0], index == 0) if op.name == "if" else None, barrier)
+        self.in_map = outer
         self.append(op)
         if op.name == "map_into":
             self.loads.forget()

@@ -1,0 +1,69 @@
+"""Edges of arrays: what fails half-way leaves the array as it was, limits beyond a type, powers that cannot be, rows compared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from differential.running import check
+
+ROW, TABLE = np.arange(12) * 1.25 - 4, (np.arange(24) * 1.5 - 7).reshape(4, 6)
+BYTES, PLACES = np.array([249, 0, 3, 255], np.uint8), np.array([1, 2, 0])
+
+#: Every index is looked at before the first element is written, and the indices are read before they are.
+ASSIGNED = {
+    "def f(a, i, v):\n    a[i] = v\n    return a": [
+        (ROW, np.array([0, 3, 40]), 1.0), (ROW, np.array([0, 3, -40]), 1.0), (ROW, np.array([0, 3, 1]), ROW[:4]),
+        (TABLE, np.array([0, 3, 1]), ROW[:4]), (TABLE, np.array([0, 3]), TABLE), (TABLE, np.array([0, 30]), TABLE[:2]),
+        (TABLE.reshape(2, 3, 4), np.array([[0, 1]]), TABLE),
+    ],
+    "def f(a, v):\n    a[a] = v\n    return a": [(PLACES, np.array([2, 1, 1])), (PLACES, 9)],
+    "def f(a, v):\n    a[a, 0] = v\n    a[:, a[0]] = 7\n    return a": [(np.array([[1, 2], [0, 1]]), 1)],
+    "def f(a, i, j, v):\n    a[i, j] = v\n    a[1:, j] = v\n    a[0, j] = v\n    return a": [
+        (TABLE, np.array([0, 1]), np.array([0, 5]), 1.0), (TABLE, np.array([0, 1]), np.array([0, 6]), 1.0),
+        (TABLE, np.array([0, 9]), np.array([0, 5]), 1.0), (TABLE, np.array([0, 1]), np.array([0, 5, 2]), 1.0),
+        (TABLE, np.array([0, 1]), np.array([0, 5]), ROW[:3]),
+    ],
+    "def f(a, i, v):\n    np.add.at(a, i, v)\n    return a": [(ROW, np.array([0, 0, 40]), 1.0), (ROW, np.array([0, 0, -1]), ROW[:3])],
+    "def f(a, i, j):\n    np.subtract.at(a, (i, j), 1)\n    return a": [(TABLE, PLACES, PLACES), (TABLE, PLACES, PLACES + 4)],
+}  # fmt: skip
+LIMITS = {
+    "lambda a, low, high: (np.clip(a, low, high), a.clip(low, high))": [
+        (a, low, high)
+        for a in (BYTES, BYTES.view(np.int8), BYTES.astype(np.uint64), BYTES.astype(np.int64), BYTES.astype(np.float32))
+        for low, high in ((-1, 3), (0, 300), (-500, 500), (300, 400), (1.5, 2), (-(2**63), 2**63 - 1))
+    ],
+    "lambda a: (np.clip(a, -1, 300), np.clip(a, -1, 3), a.clip(-5), np.clip(a, None, None))": [(BYTES,), (ROW,)],
+    "def f(a):\n    b = np.clip(a, -1, 300)\n    b[0] = 1\n    return a": [(BYTES,)],
+    "lambda a: a.clip(300, 400)": [(BYTES,)],
+}
+#: The check of a constant exponent fails in every element: it stays one of a loop, and an array without elements passes.
+POWERS = {
+    "lambda a: a**-1": [(PLACES,), (BYTES.view(np.int8),), (ROW,), (TABLE,)],
+    "lambda a: np.power(a, -2) + a": [(PLACES,), (ROW,)],
+    "def f(a, b):\n    if a.size > 100:\n        b += a**-3\n    return b": [(PLACES, PLACES)],
+    "lambda a, k: a**k": [(PLACES, -1), (PLACES, 2)],
+}
+COMPARED = {
+    "lambda a: max(a)": [(np.ones((2, 2)),), (ROW[:, None],), (ROW,), (np.array(3.0),), (np.ones((0, 3)),)],
+    "lambda a: min(a)": [(np.ones((2, 2)),), (ROW[::-1, None],), (TABLE[None],), (np.ones((0, 3)),)],
+    "lambda a: bool(a)": [(np.empty(0),), (np.empty((0, 3)),), (np.ones((1, 1)),), (ROW,)],
+    "def f(a):\n    if not a:\n        return 1\n    return 2": [(np.empty(0),), (np.zeros(1),), (ROW,)],
+}
+REFUSED = {
+    "lambda a, k: (np.partition(a, k)[k], np.argpartition(a, k)[k])": [(ROW, 3), (ROW, -1), (ROW, 12), (ROW, -13)],
+    "lambda a: np.partition(a, (1, 9), axis=0)": [(TABLE,)],
+    "def f(a):\n    a.partition(40)\n    return a": [(ROW,)],
+    "lambda a: np.bincount(a)": [(ROW,), (PLACES.astype(np.uint64),), (PLACES > 0,), (PLACES - 1,), (PLACES[:0],), (PLACES[None],)],
+}  # fmt: skip
+MESHES = {
+    "lambda a, b: np.meshgrid(a, b, sparse=True)": [(ROW, PLACES)],
+    "lambda a, b: tuple(x.sum() for x in np.meshgrid(a, b, b, indexing='ij', sparse=True, copy=False))": [
+        (ROW, PLACES)
+    ],
+}
+
+
+@pytest.mark.parametrize("source", (*ASSIGNED, *LIMITS, *POWERS, *COMPARED, *REFUSED, *MESHES))
+def test_edges(source):
+    for args in ({**ASSIGNED, **LIMITS, **POWERS, **COMPARED, **REFUSED, **MESHES})[source]:
+        check(source, *args)
