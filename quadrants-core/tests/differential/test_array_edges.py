@@ -62,6 +62,27 @@ MESHES = {
     ],
 }
 
+CUBE = np.arange(24).reshape(2, 3, 4) * 5 % 7
+#: An axis that is only known when the function runs: an argument, or the variable of a loop.
+ALONG = (
+    "lambda a, k: (np.take(a, 1, axis=-1), np.take(a, 0, axis=0), np.take(a, 2, -1, mode='wrap'), k)",
+    "lambda a, k: (np.sort(a, axis=k), np.argsort(a, axis=k, kind='stable'), np.flip(a, k), np.roll(a, 1, axis=k))",
+    "lambda a, k: (np.diff(a, axis=k), np.gradient(a, 0.5, axis=k), np.trapezoid(a, axis=k), np.cumsum(a, axis=k))",
+    "lambda a, k: (np.concatenate((a, a), axis=k), np.stack((a, a), axis=k), np.repeat(a, 2, axis=k), np.append(a, a, k))",
+    "lambda a, k: (np.take(a, 0, axis=k), np.take(a, (0, -1), axis=k), np.take_along_axis(a, np.argsort(a, k, 'stable'), k))",
+    "lambda a, k: (np.delete(a, 0, axis=k), np.expand_dims(a, k), np.array_split(a, 2, k)[1], np.median(a, axis=k))",
+    "def f(a, k):\n    b = a.copy()\n    b.sort(axis=k)\n    for d in range(a.ndim):\n"
+    "        b = b + np.roll(a, 1, d) - np.flip(a, axis=-1 - d)\n    return b",
+)
+
+
+@pytest.mark.parametrize("source", ALONG)
+def test_axes_known_when_running(source):
+    for axis in (0, 1, 2, -1, -3, 3, -4):
+        check(source, CUBE, axis)
+    check(source, PLACES, 0)
+    check(source, TABLE.T, -1)
+
 
 @pytest.mark.parametrize("source", (*ASSIGNED, *LIMITS, *POWERS, *COMPARED, *REFUSED, *MESHES))
 def test_edges(source):

@@ -6,7 +6,7 @@ import numpy as np
 
 from quadrants.library import raw
 from quadrants.library.sorting import less, sort_line
-from quadrants.library.support import as_array, checked_axis, deliver, drop, flat
+from quadrants.library.support import along, as_array, checked_axis, deliver, drop, flat
 
 
 def count_true(a):
@@ -228,6 +228,8 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     if axis is None:
         return deliver(taken_line(a.reshape(-1), indices, mode), out)
     front = checked_axis(axis, a.ndim)
+    if not raw.known(axis):
+        return deliver(along(take_along, front, a.ndim, 0, a, indices, mode), out)
     places = as_array(indices)
     n = a.shape[front]
     head = a.shape[:front]
@@ -235,12 +237,15 @@ def take(a, indices, axis=None, out=None, mode="raise"):
     result = np.empty(head + places.shape + tail, a.dtype)
     for at in np.ndindex(head):
         source = a[at]
-        target = result[at]
         for index in np.ndindex(places.shape):
-            target[index] = source[place(int(places[index]), n, front, mode)]
+            result[at + index] = source[place(int(places[index]), n, front, mode)]
     if isinstance(indices, (np.ndarray, tuple, list)) or result.ndim > 0:
         return deliver(result, out)
     return deliver(result[()], out)
+
+
+def take_along(a, axis, indices, mode):
+    return take(a, indices, axis, None, mode)
 
 
 def taken_line(line, indices, mode):
@@ -265,12 +270,18 @@ def place(i, n, axis, mode):
     return i
 
 
+def taken_along(a, axis, indices):
+    return take_along_axis(a, indices, axis)
+
+
 def take_along_axis(arr, indices, axis=-1):
     """Elements of each line at the places of the same line of `indices`."""
     a = as_array(arr)
     if axis is None:
         return a.reshape(-1)[indices]
     front = checked_axis(axis, a.ndim)
+    if not raw.known(axis):
+        return along(taken_along, front, a.ndim, 0, a, indices)
     shape = np.broadcast_shapes(drop(a.shape, front), drop(indices.shape, front))
     places = np.broadcast_to(indices, shape[:front] + (indices.shape[front],) + shape[front:])
     values = np.broadcast_to(a, shape[:front] + (a.shape[front],) + shape[front:])

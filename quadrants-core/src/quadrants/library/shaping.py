@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.support import as_array, checked_axis, deliver, drop, iota, ones_tuple
+from quadrants.library.support import along, as_array, checked_axis, deliver, drop, iota, ones_tuple
 
 
 def joint_dtype(arrays):
@@ -20,6 +20,9 @@ def concatenate(arrays, /, axis=0, out=None, *, dtype=None):
         raise ValueError("need at least one array to concatenate")
     if axis is None:
         return deliver(joined(flattened(items_of(arrays)), 0, dtype), out)
+    if not raw.known(axis):
+        ndim = as_array(arrays[0]).ndim
+        return deliver(along(joined, checked_axis(axis, ndim), ndim, 0, arrays, dtype), out)
     return deliver(joined(arrays, axis, dtype), out)
 
 
@@ -96,6 +99,9 @@ def stack(arrays, axis=0, out=None, *, dtype=None):
     if isinstance(arrays, np.ndarray):
         moved = np.moveaxis(arrays, 0, checked_axis(axis, arrays.ndim))
         return deliver(moved.astype(arrays.dtype if dtype is None else dtype), out)
+    if not raw.known(axis):
+        ndim = as_array(arrays[0]).ndim + 1
+        return deliver(along(stacked, checked_axis(axis, ndim), ndim, 0, arrays, dtype), out)
     return deliver(stacked(arrays, axis, dtype), out)
 
 
@@ -201,14 +207,20 @@ def column_stack(tup):
 def append(arr, values, axis=None):
     if axis is None:
         return joined((as_array(arr).reshape(-1), as_array(values).reshape(-1)), 0, None)
-    return joined((as_array(arr), as_array(values)), axis, None)
+    return concatenate((as_array(arr), as_array(values)), axis)
 
 
 def repeat(a, repeats, axis=None):
     a = as_array(a)
     if axis is None:
         return repeated(a.reshape(-1), repeats, 0)
+    if not raw.known(axis):
+        return along(repeat_along, checked_axis(axis, a.ndim), a.ndim, 0, a, repeats)
     return repeated(a, repeats, checked_axis(axis, a.ndim))
+
+
+def repeat_along(a, axis, repeats):
+    return repeated(a, repeats, axis)
 
 
 def repeated_row(a, count):
@@ -282,6 +294,12 @@ def roll(a, shift, axis=None):
         return rolled(a.reshape(-1), shift, 0).reshape(a.shape)
     if isinstance(axis, tuple):
         return rolled_along(a, shift, axis)
+    if not raw.known(axis):
+        return along(roll_along, checked_axis(axis, a.ndim), a.ndim, 0, a, shift)
+    return rolled(a, shift, checked_axis(axis, a.ndim))
+
+
+def roll_along(a, axis, shift):
     return rolled(a, shift, checked_axis(axis, a.ndim))
 
 
@@ -311,6 +329,8 @@ def flip(m, axis=None):
         return a[reversed_slices(a.ndim)]
     if isinstance(axis, tuple):
         return flipped_along(a, axis)
+    if not raw.known(axis):
+        return along(flipped, checked_axis(axis, a.ndim), a.ndim, 0, a)
     return flipped(a, checked_axis(axis, a.ndim))
 
 
@@ -372,6 +392,8 @@ def expand_dims(a, axis):
     if isinstance(axis, tuple):
         ndim = a.ndim + len(axis)
         return a[new_axes(positions(axis, ndim), ndim, 0)]
+    if not raw.known(axis):
+        return along(expand_dims, checked_axis(axis, a.ndim + 1), a.ndim + 1, 0, a)
     return a[new_axes((checked_axis(axis, a.ndim + 1),), a.ndim + 1, 0)]
 
 

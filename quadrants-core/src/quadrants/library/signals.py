@@ -7,7 +7,7 @@ import numpy as np
 from quadrants.library import raw
 from quadrants.library.shaping import concatenate, full_slices
 from quadrants.library.sorting import argsort
-from quadrants.library.support import as_array, checked_axes, checked_axis, drop, iota
+from quadrants.library.support import along, as_array, checked_axes, checked_axis, drop, iota
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
@@ -18,6 +18,8 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     if a.ndim == 0:
         raise ValueError("diff requires input that is at least one dimensional")
     front = checked_axis(axis, a.ndim)
+    if not raw.known(axis):
+        return along(diff_along, front, a.ndim, 0, a, n, prepend, append)
     if prepend is not None:
         a = concatenate((edge(a, prepend, front), a), front)
     if append is not None:
@@ -28,6 +30,10 @@ def diff(a, n=1, axis=-1, prepend=None, append=None):
     for _ in range(n - 1):
         result = difference(result, front)
     return result
+
+
+def diff_along(a, axis, n, prepend, append):
+    return diff(a, n, axis, prepend, append)
 
 
 def edge(a, value, axis):
@@ -185,10 +191,16 @@ def interpolate_one(x, places, values, low, high):
     return y
 
 
+def trapezoid_along(y, axis, x, dx):
+    return trapezoid(y, x, dx, axis)
+
+
 def trapezoid(y, x=None, dx=1.0, axis=-1):
     """The integral by the trapezoidal rule."""
     values = as_array(y)
     front = checked_axis(axis, values.ndim)
+    if not raw.known(axis):
+        return along(trapezoid_along, front, values.ndim, 0, values, x, dx)
     head = full_slices(front)
     pairs = values[head + (slice(1, None),)] + values[head + (slice(None, -1),)]
     if x is None:
@@ -227,6 +239,8 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         axes = iota(a.ndim)
     elif isinstance(axis, tuple):
         axes = checked_axes(axis, a.ndim)
+    elif not raw.known(axis):
+        return along(gradient_on, checked_axis(axis, a.ndim), a.ndim, 0, a, varargs, edge_order)
     else:
         axes = (checked_axis(axis, a.ndim),)
     dtype = a.dtype if a.dtype.kind in "fc" else np.dtype(np.float64)
@@ -234,6 +248,10 @@ def gradient(f, *varargs, axis=None, edge_order=1):
     if len(parts) == 1:
         return parts[0]
     return parts
+
+
+def gradient_on(a, axis, distances, edge_order):
+    return gradient(a, *distances, axis=axis, edge_order=edge_order)
 
 
 def spread_distances(given, count):

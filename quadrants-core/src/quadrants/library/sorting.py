@@ -11,7 +11,7 @@ import numpy as np
 
 from quadrants.library import raw
 from quadrants.library.kernels import before
-from quadrants.library.support import as_array, axis_last, checked_axis
+from quadrants.library.support import along, as_array, axis_last, checked_axis
 
 RUN = 8
 FEW = 96
@@ -271,9 +271,13 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     """The method `ndarray.sort`."""
-    lines = axis_last(a, checked_axis(axis, a.ndim))
-    for index in np.ndindex(lines.shape[:-1]):
-        sort_line(lines[index])
+    front = checked_axis(axis, a.ndim)
+    if raw.known(axis):
+        lines = axis_last(a, front)
+        for index in np.ndindex(lines.shape[:-1]):
+            sort_line(lines[index])
+    else:
+        along(sort_in_place, front, a.ndim, 0, a)
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
@@ -284,6 +288,8 @@ def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
         argsort_line(line, out)
         return out
     front = checked_axis(axis, a.ndim)
+    if not raw.known(axis):
+        return along(argsort, front, a.ndim, 0, a)
     out = np.empty(a.shape, np.int64)
     lines = axis_last(a, front)
     targets = axis_last(out, front)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
+from quadrants.library import raw
 from quadrants.library.searching import place
 from quadrants.library.shaping import concatenate, full_slices, leading
-from quadrants.library.support import as_array, checked_axis, deliver, drop, iota
+from quadrants.library.support import along, as_array, checked_axis, deliver, drop, iota
 
 
 def array_split(ary, indices_or_sections, axis=0):
     """Views of parts, as a tuple: of a number of sections (a constant), or between indices."""
     a = as_array(ary)
     front = checked_axis(axis, a.ndim)
+    if not raw.known(axis):
+        return along(split_along, front, a.ndim, 0, a, indices_or_sections)
     if isinstance(indices_or_sections, (tuple, list)):
         return between(a, front, 0, indices_or_sections)
     return sections(a, front, 0, indices_or_sections)
+
+
+def split_along(a, axis, indices_or_sections):
+    return array_split(a, indices_or_sections, axis)
 
 
 def between(a, axis, start, indices):
@@ -72,7 +79,13 @@ def delete(arr, obj, axis=None):
     a = as_array(arr)
     if axis is None:
         return without_places(a.reshape(-1), obj, 0)
+    if not raw.known(axis):
+        return along(delete_along, checked_axis(axis, a.ndim), a.ndim, 0, a, obj)
     return without_places(a, obj, checked_axis(axis, a.ndim))
+
+
+def delete_along(a, axis, obj):
+    return without_places(a, obj, axis)
 
 
 def without_places(a, obj, axis):

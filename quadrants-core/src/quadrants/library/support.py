@@ -99,6 +99,13 @@ def without(axes, removed):
     return (axes[0],) + without(axes[1:], removed)
 
 
+def along(function, axis, ndim, k, x, *rest):
+    """`function(x, axis, *rest)` for an axis from k on that is only known when it runs: one branch for each."""
+    if k >= ndim - 1 or axis == k:
+        return function(x, k, *rest)
+    return along(function, axis, ndim, k + 1, x, *rest)
+
+
 def drop(shape, axis):
     """The shape without the axis."""
     return shape[:axis] + shape[axis + 1 :]
