@@ -19,8 +19,8 @@ def _label(op: Op) -> int:
 
 
 def _results(e: FunctionEmitter, op: Op) -> Parts:
-    """Variables for the results of an op."""
-    targets = e.variables(result.type for result in op.results)
+    """Variables for the results of an op, zeros at first: where no exit of the op ends there, code that never runs reads them."""
+    targets = e.variables((result.type for result in op.results), " = {}")
     e.define(op.results, targets)
     return targets
 

@@ -60,10 +60,10 @@ class FunctionEmitter:
         self.do(f"{type} {name} = {expression};")
         return name
 
-    def declare(self, type: str, hint: str = "") -> str:
-        """Append a variable that holds nothing yet."""
-        name = self.name(hint)
-        self.do(f"{type} {name};")
+    def declare(self, type: str, initial: str = "") -> str:
+        """Append a variable that holds nothing yet, or what an initialiser says."""
+        name = self.name()
+        self.do(f"{type} {name}{initial};")
         return name
 
     @contextmanager
@@ -113,9 +113,9 @@ class FunctionEmitter:
 
     # Variables that several places assign
 
-    def variables(self, types: Iterable[Type], hints: Iterable[str] = ()) -> Parts:
+    def variables(self, types: Iterable[Type], initial: str = "") -> Parts:
         """Variables for the parts of values of the types."""
-        return tuple(self.declare(part) for type in types for part in parts_of(type))
+        return tuple(self.declare(part, initial) for type in types for part in parts_of(type))
 
     def assign(self, targets: Parts, values: Parts) -> None:
         """Assign all at once: a value may be a name that is a target."""
