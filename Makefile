@@ -12,12 +12,12 @@ JOBS   ?= 2
 SECONDS ?= 600
 PYTEST := $(PY) -m pytest -n $(JOBS) -q
 
-.PHONY: help demo test test-all test-here lint format docs fuzz bench-peers clean venv
+.PHONY: help demo test test-all test-here test-version lint format docs fuzz bench-peers clean venv
 
 help:
 	@echo "make demo         the main job: five-body solar system, molecular dynamics, heat equation, with plots"
 	@echo "make test         lint, types and the quick tests"
-	@echo "make test-all     every test, on every Python from 3.11 to 3.13 that is found"
+	@echo "make test-all     every test, and those that depend on the version on every Python from 3.11 to 3.13 that is found"
 	@echo "make fuzz         random programs against the interpreter, for SECONDS=600"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the generated pages and parts: error codes, API reference, lists, stages"
@@ -56,8 +56,11 @@ test: lint
 test-here: $(STAMP)
 	$(PYTEST)
 
-test-all: lint
-	$(PYTHON) tools/each_python.py -- $(MAKE) test-here
+test-version: $(STAMP)
+	$(PYTEST) -m "not device_code"
+
+test-all: lint test-here
+	$(PYTHON) tools/each_python.py --others -- $(MAKE) test-version
 
 fuzz: $(STAMP)
 	$(PY) tools/fuzz.py --seconds $(SECONDS)

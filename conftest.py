@@ -8,9 +8,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
 import hypothesis
 import pytest
+
+DEVICES = ("quadrants-amdgpu", "quadrants-cuda", "quadrants-metal", "quadrants-vulkan")
 
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
@@ -22,3 +25,10 @@ def pytest_configure(config: pytest.Config) -> None:
     folder = tempfile.mkdtemp(prefix="quadrants-tests-")
     os.environ["QUADRANTS_CACHE_DIR"] = folder
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of device code that are slow, which `make test-all` runs on one Python."""
+    for item in items:
+        if item.get_closest_marker("slow") and any(room in Path(item.path).parts for room in DEVICES):
+            item.add_marker("device_code")

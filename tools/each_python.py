@@ -1,7 +1,7 @@
 """Run a command once for each Python from 3.11 to 3.13 on this machine: `python tools/each_python.py -- make test-here`.
 
-The interpreter is handed over in the environment variable PYTHON, as a path. Looks at PATH and at pyenv's versions; prints
-which versions were found, and fails if the command failed for any.
+With `--others` before the `--`, the version that runs this is left out. The interpreter is handed over in the environment variable
+PYTHON, as a path. Looks at PATH and at pyenv's versions; prints which versions were found, and fails if the command failed for any.
 """
 
 from __future__ import annotations
@@ -39,9 +39,12 @@ def link(version: str, python: str) -> str:
     return python if Path(python).name == f"python{version}" else str(Path(python).with_name(f"python{version}"))
 
 
-def main(command: list[str]) -> int:
+def main(command: list[str], others: bool) -> int:
     failed = []
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
     for version in VERSIONS:
+        if others and version == here:
+            continue
         python = next((p for p in candidates(version) if works(p, version)), None)
         if python is None:
             print(f"== Python {version}: not found, left out", flush=True)
@@ -57,4 +60,6 @@ def main(command: list[str]) -> int:
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    sys.exit(main(arguments[1:] if arguments[:1] == ["--"] else arguments))
+    but_this = arguments[:1] == ["--others"]
+    arguments = arguments[but_this:]
+    sys.exit(main(arguments[1:] if arguments[:1] == ["--"] else arguments, but_this))

@@ -50,3 +50,10 @@ def test_each_python_runs_a_command_and_reports_failure(command: str, status: in
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     assert f"== Python {version}: " in done.stdout
     assert ("failed on" in done.stdout) == bool(status)
+
+
+def test_each_python_leaves_out_the_one_that_runs_it() -> None:
+    command = [sys.executable, str(TOOLS / "each_python.py"), "--others", "--", sys.executable, "-c", "pass"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert f"== Python {sys.version_info.major}.{sys.version_info.minor}:" not in done.stdout
+    assert done.stdout.endswith("== passed on every Python found\n")
