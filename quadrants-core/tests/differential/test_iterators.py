@@ -101,6 +101,19 @@ def f(n):
     ys[0:0]=[(n,3.0),(n,n*0.5)]
     return xs,ys
 """: [4],
+    """
+def g(x,y,z): return x+10*y+100*z
+def f(n):
+    xs=[i*2 for i in range(n)]
+    return g(*xs),g(*np.arange(n)*1.5),Point(*sorted(xs[1:])),(lambda a,b,c:a-b-c)(*xs)
+""": [3],
+    "def g(x,y,z): return x+10*y+100*z\ndef f(n): return g(*range(n))": [3, 2, 1, 0, 4],
+    "def g(x,y,z): return x+10*y+100*z\ndef f(n): return g(5,*range(n))": [2, 1, 3],
+    "def g(x,y,z): return x+10*y+100*z\ndef f(n): return g(*range(n),z=5)": [2, 1, 0, 3],
+    "def f(n): return Point(*range(n))": [2, 1, 0, 3],
+    "def g(x,y,z): return x+10*y+100*z\ndef f(a): return [g(*row) for row in a]": [np.arange(6.0).reshape(2, 3)],
+    "def f(n): return np.array([(i,-i) for i in range(n)]),np.array([(i,0.5) for i in range(n)])": [3, 1],
+    "def f(n): return range(2,20,n).step,range(n).start,range(1,n).stop": [3],
     "def f(x,y): return x**y": [(10.0, 400.0), (2.0, 0.5)],
     "def f(a,b,c): return [x*y*z for x,y,z in zip(a,b,c,strict=True)]": [
         (np.ones(3), np.ones(3), np.ones(3)),

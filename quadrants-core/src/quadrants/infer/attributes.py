@@ -54,6 +54,8 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         found = w.portable_attribute(value, name)  # type: ignore[attr-defined]
         if found is not None:
             return found  # type: ignore[no-any-return]
+    if isinstance(value, Sequence_) and value.kind == "range" and name in ("start", "stop", "step"):
+        return value.parts[("start", "stop", "step").index(name)]
     handler = _TABLES.get(type(value), {}).get(name)
     if handler is not None:
         return handler(w, value)

@@ -58,12 +58,17 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
     defaults.update(ref.kwdefaults)
     missing = [name for name in (*positional, *keyword_only) if name not in bound and name not in defaults]
     if missing:
-        names = " and ".join(repr(name) for name in missing)
         kind = "keyword-only" if missing[0] in keyword_only else "positional"
-        plural = "s" if len(missing) > 1 else ""
-        fail(Code.BAD_ARGUMENTS, f"{title(ref)}() missing {len(missing)} required {kind} argument{plural}: {names}")
+        fail(Code.BAD_ARGUMENTS, missing_arguments(title(ref), missing, kind))
     values = [bound[name] if name in bound else defaults[name] for name in (*positional, *keyword_only)]
     return [*values, *((Tup(extra),) if varargs else ()), *((made(more),) if takes_keywords(code) else ())]
+
+
+def missing_arguments(title: str, names: Sequence[str], kind: str = "positional") -> str:
+    """Python's message for arguments that a call lacks."""
+    shown = [repr(name) for name in names]
+    text = " and ".join(shown) if len(shown) < 3 else ", ".join(shown[:-1]) + f", and {shown[-1]}"
+    return f"{title}() missing {len(names)} required {kind} argument{'s' if len(names) > 1 else ''}: {text}"
 
 
 def _too_many(ref: FunctionRef, most: int, given: int) -> None:

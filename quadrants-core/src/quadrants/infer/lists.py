@@ -28,7 +28,7 @@ from quadrants.infer.values import (
     rebuild,
 )
 from quadrants.ir import Region, Value
-from quadrants.types import PYINT, CellsType, ListType, Scalar, Type
+from quadrants.types import PYINT, CellsType, ListType, Scalar, TupleType, Type
 
 #: Methods of lists that do not change them.
 READING = ("copy", "count", "index")
@@ -266,16 +266,22 @@ RAW: dict[str, Callable[..., Abstract | None]] = {
     "list_resize": lambda w, xs, n: resize(w, xs, w.integer(n)),
     "list_like": lambda w, xs: make(w, xs.item),
     "list_dtype": lambda w, xs: Const(_dtype(xs)),
+    "list_width": lambda w, xs: Const(len(xs.item.items) if isinstance(xs.item, TupleType) else 0),
 }
 
 
 def _dtype(xs: List) -> object:
     from quadrants.types.dtypes import dtype_of
 
-    if not isinstance(xs.item, Scalar):
+    item = xs.item
+    if isinstance(item, TupleType) and item.items:
+        item = item.items[0]
+        for other in xs.item.items:  # type: ignore[attr-defined]
+            item = join_types(item, other)
+    if not isinstance(item, Scalar):
         fail(
             Code.UNSUPPORTED_LIST,
             f"a list of {describe(xs.item)} does not become an array",
             hint="Use one list a column.",
         )
-    return dtype_of(xs.item.machine)
+    return dtype_of(item.machine)

@@ -1,4 +1,4 @@
-"""Calls with `*items` whose number is known only at run time: of `print`, and of `min` and `max`.
+"""Calls with `*items` whose number is known only at run time: of `print`, `min`, `max`, and what takes a fixed number of arguments.
 
 Takes the list of arguments in the making, in which a `Sequence_` of the kind "spread" stands for such items; gives the result of
 the call, or the error that other functions need to know how many arguments they get.
@@ -7,15 +7,19 @@ the call, or the error that other functions need to know how many arguments they
 from __future__ import annotations
 
 import builtins
+import inspect
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from quadrants.bytecode.opcode import Inst, Opcode, effect
 from quadrants.diagnostics import Code
-from quadrants.infer import lists, texts
+from quadrants.infer import lists, sequences, texts
+from quadrants.infer.binding import missing_arguments
 from quadrants.infer.builtins import BUILTINS, print_options
+from quadrants.infer.calls import python_function
 from quadrants.infer.emitter import Emitter, describe, fail
-from quadrants.infer.values import Abstract, List, ListDisplay, Sequence_, Tup
-from quadrants.types import NONE
+from quadrants.infer.values import Abstract, Closure, Const, List, ListDisplay, Sequence_, Text, Tup
+from quadrants.types import NONE, PYINT, FormatHole, FormatType
 
 
 def for_call(coming: Sequence[object], above: int) -> bool:
@@ -54,11 +58,66 @@ def call(w: Emitter, callee: Abstract, packed: Abstract, keywords: dict[str, Abs
         return _extreme(w, target, parts[0], keywords)
     several = next(part for part in parts if is_spread(part))
     assert isinstance(several, Sequence_)
-    fail(
-        Code.BAD_UNPACK,
-        f"{describe(several.parts[0])} cannot be unpacked into arguments: its length is not known",
-        hint="Pass it as one argument, or use a tuple.",
-    )
+    taken = _taken(callee, keywords)
+    others = len(parts) - 1
+    if taken is None or others > len(taken.names) or any(is_spread(part) and part is not several for part in parts):
+        fail(
+            Code.BAD_UNPACK,
+            f"{describe(several.parts[0])} cannot be unpacked into arguments: its length is not known",
+            hint="Pass it as one argument, or use a tuple.",
+        )
+    at = parts.index(several)
+    items = _exactly(w, several.parts[0], taken, others)
+    return w.call_value(callee, (*parts[:at], *items, *parts[at + 1 :]), keywords)  # type: ignore[attr-defined, no-any-return]
+
+
+class _Taken(NamedTuple):
+    """The positional arguments that a call has to give."""
+
+    title: str
+    names: tuple[str, ...]
+    keyword: str | None  # the next one, which has been given by name
+    hidden: int = 0  # how many more arguments than these the function counts in its messages
+
+
+def _taken(callee: Abstract, keywords: dict[str, Abstract]) -> _Taken | None:
+    """What a function takes by position, if that is always the same number of arguments."""
+    target = getattr(callee, "value", None)
+    if isinstance(target, type) and issubclass(target, tuple) and hasattr(target, "_fields"):
+        positional = tuple(target._fields)
+        optional = tuple(getattr(target, "_field_defaults", ()))
+        title, hidden = f"{target.__name__}.__new__", 1
+    else:
+        function = callee if isinstance(callee, Closure) else python_function(target)
+        if function is None:
+            return None
+        code = function.code if isinstance(function, Closure) else function.__code__
+        if code.co_flags & inspect.CO_VARARGS:
+            return None
+        defaults = function.defaults if isinstance(function, Closure) else function.__defaults__ or ()
+        positional = code.co_varnames[: code.co_argcount]
+        optional = positional[len(positional) - len(defaults) :]
+        title, hidden = code.co_qualname, 0
+    names = tuple(name for name in positional if name not in keywords)
+    if names != positional[: len(names)] or any(name in optional for name in names):
+        return None
+    return _Taken(title, names, (*positional, None)[len(names)], hidden)
+
+
+def _exactly(w: Emitter, value: Abstract, taken: _Taken, others: int) -> tuple[Abstract, ...]:
+    """As many items as there are parameters left; other numbers raise what Python raises."""
+    total, most = sequences.count(w, value), len(taken.names) + taken.hidden
+    wanted = len(taken.names) - others
+    given = w.b.value("add", total, w.b.i64(others + taken.hidden))
+    takes = f"{taken.title}() takes {most} positional argument{'s' if most != 1 else ''} but "
+    excess: Abstract = Text(FormatType((takes, FormatHole(PYINT, "", ""), " were given")), (given,))
+    if taken.keyword is not None:
+        excess = Const(f"{taken.title}() got multiple values for argument '{taken.keyword}'")
+    w.check(w.b.value("cmp", total, w.b.i64(wanted), pred="le"), TypeError, excess)
+    for count in range(wanted):
+        message = missing_arguments(taken.title, taken.names[count + others :])
+        w.check(w.b.value("cmp", total, w.b.i64(count), pred="ne"), TypeError, message)
+    return tuple(sequences.item(w, value, w.b.i64(k)) for k in range(wanted))
 
 
 def is_spread(part: Abstract) -> bool:

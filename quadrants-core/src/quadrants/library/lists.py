@@ -291,7 +291,15 @@ def all_of(xs):
 
 
 def to_array(xs):
+    """The numbers of a list as an array; of a list of tuples, each tuple as a row."""
     n = raw.list_size(xs)
+    width = raw.list_width(xs)
+    if width > 0:
+        rows = np.empty((n, width), raw.list_dtype(xs))
+        for i in range(n):
+            for j, number in enumerate(raw.list_get(xs, i)):
+                raw.store(number, rows, i, j)
+        return rows
     result = np.empty(n, raw.list_dtype(xs))
     for i in range(n):
         raw.store(raw.list_get(xs, i), result, i)

@@ -208,6 +208,11 @@ def list_dtype(items):
     return np.array(items).dtype
 
 
+def list_width(items):
+    """How many numbers each tuple of a list has; 0 for a list of numbers."""
+    return len(items[0]) if items and isinstance(items[0], tuple) else 0
+
+
 def strided(array, shape, strides):
     """The view with the shape and the strides (in bytes), all of which is known to lie in the array's memory."""
     return np.lib.stride_tricks.as_strided(array, shape, strides)
