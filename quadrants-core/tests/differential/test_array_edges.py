@@ -55,6 +55,20 @@ REFUSED = {
     "def f(a):\n    a.partition(40)\n    return a": [(ROW,)],
     "lambda a: np.bincount(a)": [(ROW,), (PLACES.astype(np.uint64),), (PLACES > 0,), (PLACES - 1,), (PLACES[:0],), (PLACES[None],)],
 }  # fmt: skip
+LINE = np.array([0.0, 0.5, 1.5, 2.0, 4.0])
+WRITTEN = {
+    "def f(a, b, out):\n    r = np.matmul(a, b, out=out)\n    return r is out, out": [
+        (TABLE, TABLE.T, np.zeros((4, 4))), (TABLE, TABLE.T, np.zeros((4, 4), np.float32)), (TABLE, ROW[:6], np.zeros(4)),
+    ],
+    "lambda a, b, out: np.dot(a, b, out=out)": [
+        (TABLE, TABLE.T, np.zeros((4, 4))), (TABLE, TABLE.T, np.zeros((2, 4, 4))), (TABLE, TABLE.T, np.zeros((4, 4), np.float32)),
+        (TABLE, TABLE.T, np.zeros((4, 4), order="F")),
+    ],
+    "lambda a: (np.matmul(a, a.T, dtype=np.float64), np.matmul(a, a.T))": [(TABLE.astype(np.int8),)],
+    "lambda x, y, w: (np.polyfit(x, y, 2, w=w), np.polyfit(x, y, 1))": [
+        (LINE, LINE**2, 1 + LINE), (LINE, LINE**2, LINE[1:]), (LINE, np.stack((LINE, LINE**3), 1), 1 + LINE),
+    ],
+}  # fmt: skip
 MESHES = {
     "lambda a, b: np.meshgrid(a, b, sparse=True)": [(ROW, PLACES)],
     "lambda a, b: tuple(x.sum() for x in np.meshgrid(a, b, b, indexing='ij', sparse=True, copy=False))": [
@@ -84,7 +98,7 @@ def test_axes_known_when_running(source):
     check(source, TABLE.T, -1)
 
 
-@pytest.mark.parametrize("source", (*ASSIGNED, *LIMITS, *POWERS, *COMPARED, *REFUSED, *MESHES))
+@pytest.mark.parametrize("source", (*ASSIGNED, *LIMITS, *POWERS, *COMPARED, *REFUSED, *WRITTEN, *MESHES))
 def test_edges(source):
-    for args in ({**ASSIGNED, **LIMITS, **POWERS, **COMPARED, **REFUSED, **MESHES})[source]:
+    for args in ({**ASSIGNED, **LIMITS, **POWERS, **COMPARED, **REFUSED, **WRITTEN, **MESHES})[source]:
         check(source, *args)

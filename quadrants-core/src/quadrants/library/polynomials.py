@@ -43,8 +43,10 @@ def derivative(p):
     return out
 
 
-def polyfit(x, y, deg):
-    """The least-squares polynomial of a degree through points."""
+def polyfit(x, y, deg, rcond=None, full=False, w=None, cov=False):
+    """The least-squares polynomial of a degree through points, each with its weight."""
+    if full or cov:
+        raise TypeError("polyfit() gives the coefficients only in compiled code")
     at = as_array(x).astype(np.float64)
     values = as_array(y).astype(np.float64)
     if deg < 0:
@@ -52,8 +54,18 @@ def polyfit(x, y, deg):
     if at.shape[0] != values.shape[0]:
         raise TypeError("expected x and y to have same length")
     table = np.vander(at, deg + 1)
+    if w is not None:
+        weights = as_array(w) + 0.0
+        if weights.ndim != 1:
+            raise TypeError("expected a 1-d array for weights")
+        if weights.shape[0] != values.shape[0]:
+            raise TypeError("expected w and y to have the same length")
+        table *= weights[:, None]
+        values = values * weights.reshape((weights.shape[0],) + (1,) * (values.ndim - 1))
     scale = np.sqrt((table * table).sum(axis=0))
-    return lstsq(table / scale, values, at.shape[0] * np.finfo(np.float64).eps)[0] / scale
+    cutoff = at.shape[0] * np.finfo(np.float64).eps if rcond is None else rcond
+    solution = lstsq(table / scale, values, cutoff)[0]
+    return solution / scale if values.ndim == 1 else solution / scale[:, None]
 
 
 def cosine_window(m, first, second, third):

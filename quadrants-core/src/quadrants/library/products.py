@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.support import as_array, axis_last, checked_axis, product, sum_dtype, wide_dtype
+from quadrants.library.support import as_array, axis_last, checked_axis, deliver, product, sum_dtype, wide_dtype
 
 WIDTH = 128
 DEPTH = 16
@@ -146,6 +146,10 @@ def dot(a, b, out=None):
         result = aligned_dot(x, y)
     if out is None:
         return result
+    if out.dtype != result.dtype or out.shape != np.shape(result) or not out.flags.c_contiguous:
+        raise ValueError(
+            "output array is not acceptable (must have the right datatype, number of dimensions, and be a C-Array)"
+        )
     out[...] = result
     return out
 
@@ -177,6 +181,20 @@ def dot_nd(x, y, dtype):
             for k in range(y.shape[-1]):
                 out[i + j + (k,)] = dot_rows(x[i], block[:, k], dtype)
     return out
+
+
+def matmul_into(x1, x2, /, out=None, *, dtype=None):
+    """`np.matmul`."""
+    if dtype is None:
+        result = matmul(x1, x2)
+    else:
+        result = matmul(as_array(x1).astype(dtype), as_array(x2).astype(dtype))
+    if out is not None and not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise TypeError(
+            f"Cannot cast ufunc 'matmul' output from dtype('{result.dtype}') to dtype('{out.dtype}') "
+            "with casting rule 'same_kind'"
+        )
+    return deliver(result, out)
 
 
 def matmul(x1, x2):

@@ -34,7 +34,7 @@ _GROUPS: tuple[tuple[str, str, str], ...] = (
         "arange linspace logspace geomspace indices eye identity"
         " array asarray asanyarray=asarray ascontiguousarray asfortranarray copy",
     ),
-    ("numpy:", "products", "dot matmul vdot inner outer cross kron trace diagonal tensordot"),
+    ("numpy:", "products", "dot matmul=matmul_into vdot inner outer cross kron trace diagonal tensordot"),
     ("ndarray.", "products", "dot trace diagonal"),
     ("numpy:", "sorting", "sort argsort"),
     ("ndarray.", "sorting", "sort=sort_in_place argsort"),

@@ -341,7 +341,7 @@ def unique_places(a, return_index, return_inverse, return_counts):
     return parts
 
 
-def isin(element, test_elements, assume_unique=False, invert=False):
+def isin(element, test_elements, assume_unique=False, invert=False, *, kind=None):
     values = as_array(element)
     line = as_array(test_elements).reshape(-1)
     dtype = np.result_type(values.dtype, line.dtype)
