@@ -33,13 +33,13 @@ from quadrants.lower.module import lower_module
 from quadrants.options import Options
 from quadrants.passes import pipeline
 from quadrants.passes.context import PassOptions
-from quadrants.types.scalar import SCALARS
+from quadrants.types.scalar import SCALARS, Scalar
 
 if TYPE_CHECKING:
     from quadrants.api.compile import Request
 
 
-_RUNS_PYTHON = ("pycall", "poll", "fork")  # a poll runs signal handlers
+_RUNS_PYTHON = ("pycall", "poll", "fork", "contract")  # a poll runs signal handlers
 
 
 @frozen
@@ -145,7 +145,17 @@ def _pass_options(options: Options, vector_bits: int) -> PassOptions:
         exact_state=options.debug,
         parallel=options.parallel,
         parallel_work=options.parallel_work,
+        tile=_tile if vector_bits else None,
     )
+
+
+def _tile(dtype: Scalar) -> tuple[int, int]:
+    """The tile of a product of matrices, on this machine."""
+    from quadrants.lower.contraction import Number, blocks  # most functions have no product
+
+    target = host_target()
+    found = blocks.blocks_for(Number(dtype.bits, dtype.is_float), target.vector_bits, target.many_registers)
+    return found.rows, found.columns
 
 
 def _infer_options(options: Options) -> InferOptions:

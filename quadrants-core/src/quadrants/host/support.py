@@ -110,8 +110,9 @@ def lock() -> contextlib.AbstractContextManager[object]:
     return _lock
 
 
-def load_text(prefix: str, text: str) -> dict[str, int]:
-    """The symbols of a module of the host's own: out of the cache, or compiled and kept there."""
+def load_text(prefix: str, text: str, quick: bool = True) -> dict[str, int]:
+    """The symbols of a module of the host's own: out of the cache, or compiled and kept there. Its text needs no passes;
+    `quick`: instructions are selected fast, not well."""
     kept = store.current()
     name = _cache_name(prefix, text) if kept else ""
     if kept and kept.usable():
@@ -123,7 +124,7 @@ def load_text(prefix: str, text: str) -> dict[str, int]:
                 pass
     from quadrants.host.codegen import compile_ir  # loads LLVM
 
-    data = compile_ir(text, opt_level=0).object_bytes
+    data = (compile_ir(text, opt_level=0) if quick else compile_ir("", text)).object_bytes
     if kept:
         kept.write(name, data)
     return loader.load(data, symbols.resolve)

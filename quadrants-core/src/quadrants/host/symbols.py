@@ -147,6 +147,10 @@ def resolve(name: str) -> int:
         from quadrants.host import threads  # loaded with the first parallel code
 
         return threads.address_of(name)
+    if name.startswith("qd_contract"):
+        from quadrants.host import contractions  # loaded with the first code that has one
+
+        return contractions.address_of(name)
     if name.startswith("qd_"):
         from quadrants.host import support  # made of compiled code itself, which is resolved through this function
 

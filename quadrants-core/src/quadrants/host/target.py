@@ -54,6 +54,11 @@ class Target:
     fingerprint: str
     vector_bits: int = 128
 
+    @property
+    def many_registers(self) -> bool:
+        """Whether it has 32 vector registers, not 16."""
+        return self.arch == "aarch64" or self.vector_bits == 512
+
 
 @functools.cache
 def cpu_identity() -> dict[str, str]:

@@ -33,7 +33,7 @@ IMPLIED = {
 }
 
 #: Ops that may leave an error of Python's behind, under the class number PYTHON_ERROR.
-_PYTHON = frozenset({"poll", "pycall", "fork"})
+_PYTHON = frozenset({"poll", "pycall", "fork", "contract"})
 
 
 @record(eq=False)

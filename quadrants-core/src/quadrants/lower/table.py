@@ -11,6 +11,7 @@ from quadrants.lower import (
     atomics,
     calls,
     cast,
+    contractions,
     control,
     elementary,
     errors,
@@ -37,6 +38,7 @@ _FAMILIES = (
     atomics,
     strings,
     lists,
+    contractions,
 )
 
 EMITTERS: Mapping[str, Emitter] = MappingProxyType(

@@ -8,6 +8,7 @@ from dataclasses import field
 from quadrants._frozen import frozen, record
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op
+from quadrants.types import Scalar
 
 
 @frozen
@@ -24,6 +25,7 @@ class PassOptions:
         vector_bits: the size of the target's largest vector registers; 0: no loop is put into lanes.
         vector_functions: the elementary functions that lowering has for lanes, by name and bits.
         exact_state: whether arrays never hold results of turns behind one that raised.
+        tile: rows and columns of the result that the kernel of a type of numbers keeps in registers; None: there are no kernels.
     """
 
     bounds_checks: bool = True
@@ -35,6 +37,7 @@ class PassOptions:
     vector_bits: int = 0
     vector_functions: frozenset[tuple[str, int]] = frozenset()
     exact_state: bool = False
+    tile: Callable[[Scalar], tuple[int, int]] | None = None
 
 
 @record

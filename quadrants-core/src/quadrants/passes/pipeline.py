@@ -13,6 +13,7 @@ from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.passes import (
     bounds,
+    contractions,
     expand_maps,
     hoist_checks,
     idioms,
@@ -46,6 +47,7 @@ PASSES: tuple[FunctionPass, ...] = (
     parallel_loops.private_updates,
     split_borders.run,
     simplify.again,
+    contractions.run,
     interchange.run,
     lanes.run,
     reductions.run,

@@ -80,8 +80,13 @@ def definitions(function: Function) -> dict[Value, Op]:
 
 def use_counts(function: Function) -> dict[Value, int]:
     """How many operands each value is."""
+    return use_counts_in(function.body)
+
+
+def use_counts_in(region: Region) -> dict[Value, int]:
+    """How many operands in a region each value is."""
     counts: dict[Value, int] = {}
-    for op in function.body.walk():
+    for op in region.walk():
         for operand in op.operands:
             counts[operand] = counts.get(operand, 0) + 1
     return counts

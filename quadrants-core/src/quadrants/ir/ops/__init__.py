@@ -13,6 +13,7 @@ from quadrants.ir.ops import (
     cast,
     complex,
     const,
+    contraction,
     control,
     device,
     errors,
@@ -29,7 +30,7 @@ from quadrants.ir.ops.lift import lifted
 
 _FAMILIES = (
     *(const, arith, bits, cast, complex, math, memory, lanes, map, variables, control, call, errors),
-    *(strings, lists, device, subgroup),
+    *(strings, lists, contraction, device, subgroup),
 )
 #: These compute on each lane by itself where they are given lanes.
 _ELEMENTWISE = (arith, bits, cast, complex, math)
