@@ -33,6 +33,7 @@ from quadrants.types.names import Signature
 
 if TYPE_CHECKING:
     from quadrants.api.frontend import FrontEnd
+    from quadrants.api.sizes import Sizes
 
 
 @frozen
@@ -44,6 +45,7 @@ class Request:
     options: Options
     result: Type | None = None
     dynamic: tuple[Ref, ...] = ()  # globals and cells whose numbers change often: arguments of the code
+    sizes: Sizes = ()  # of arrays, that the code may rely on if that is of use
 
     @property
     def param_types(self) -> tuple[Type, ...]:
@@ -69,19 +71,20 @@ class Request:
 def specialise(request: Request) -> Specialisation:
     """Loaded code for the request."""
     store = current() if request.options.cache else None
-    key = None if store is None else _first_key(request)
-    if store is not None and key is not None:
-        found = _from_cache(store, key, request)
+    if store is not None:
+        found = _from_cache(store, request, bool(request.sizes))
+        if found is None and request.sizes:
+            found = _from_cache(store, request, False)
         if found is not None:
             return found
     with progress(f"compiling {request.title}"):
-        return _compile(request, store, key)
+        return _compile(request, store)
 
 
-def _first_key(request: Request) -> str | None:
-    """None where something in the request has no fingerprint: then nothing is kept."""
+def _first_key(request: Request, sized: bool) -> str | None:
+    """None where something in the request has no fingerprint: then nothing is kept. `sized`: of code for the sizes."""
     dynamic = tuple(sorted(_name_of(ref) for ref in request.dynamic))
-    context = (compiler_key(), host_target().fingerprint, fingerprint(), dynamic)
+    context = (compiler_key(), host_target().fingerprint, fingerprint(), dynamic, request.sizes if sized else ())
     try:
         return stored.first_key(request.function, request.arg_types, request.options, request.result, context)
     except Uncacheable:
@@ -93,15 +96,18 @@ def _name_of(ref: Ref) -> str:
     return f"{ref.namespace.get('__name__')}.{ref.name}" if isinstance(ref, GlobalRef) else "cell"
 
 
-def _from_cache(store: Store, key: str, request: Request) -> Specialisation | None:
+def _from_cache(store: Store, request: Request, sized: bool) -> Specialisation | None:
+    key = _first_key(request, sized)
     roots = request.roots
-    found = manifest.lookup(store, key, roots)
+    found = None if key is None else manifest.lookup(store, key, roots)
     if found is None:
         return None
     try:
         entry = stored.loads(found.payload, request.arg_types, found.refs, roots)
     except (Uncacheable, LookupError, TypeError):
         return None  # it names a class or an object that is not there in this process
+    if entry.sensitive and request.sizes:
+        return None
     return Specialisation(
         request.arg_types, entry.spec.result, _load(entry, found.refs), True, hidden_of(entry, found.refs)
     )
@@ -135,7 +141,7 @@ def _internal_errors(request: Request) -> Iterator[None]:
         ) from problem
 
 
-def _compile(request: Request, store: Store | None, key: str | None) -> Specialisation:
+def _compile(request: Request, store: Store | None) -> Specialisation:
     with _without_collections():
         from quadrants.api import frontend  # the compiler is loaded when something is compiled
         from quadrants.host.codegen import compile_ir
@@ -143,9 +149,10 @@ def _compile(request: Request, store: Store | None, key: str | None) -> Speciali
         with JOBS.front_end(), _internal_errors(request):
             front = frontend.run(request)
     code = compile_ir(*front.modules).object_bytes
-    entry = Stored(front.spec, code, front.sites, front.classes, front.hidden)
+    entry = Stored(front.spec, code, front.sites, front.classes, front.hidden, front.sensitive)
     hidden = hidden_of(entry, front.refs)
     made = Specialisation(request.arg_types, front.spec.result, _load(entry, front.refs), False, hidden)
+    key = None if store is None else _first_key(request, bool(front.spec.sizes))
     if store is not None and key is not None:
         _keep(store, key, request, front, entry)
     return made

@@ -28,6 +28,7 @@ from quadrants.cache.dependencies import CellRef, GlobalRef, Ref
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import QuadrantsError
 from quadrants.diagnostics.location import SourceLocation
+from quadrants.host.layout import native_call_supported
 from quadrants.host.native_type import (
     DispatcherBase,
     Loaded,
@@ -40,15 +41,17 @@ from quadrants.host.native_type import (
 from quadrants.host.spec import GlobalDependency
 from quadrants.host.specialisation import current, same_value
 from quadrants.options import Options
-from quadrants.types import Scalar, Type
+from quadrants.types import ArrayType, Scalar, Type
 from quadrants.types.dtypes import scalar_of
 from quadrants.types.names import Signature, TypeName, type_text
 from quadrants.types.promotion import weak_of
 
 if TYPE_CHECKING:
     from quadrants.api.compile import Request
+    from quadrants.api.sizes import Sizes
 
 MANY_SIGNATURES = 16
+MOST_SIZES = 3  # of the same types; then there is code for any
 CHANGES = 2  # of a global or closure number, after which it is an argument of the code instead of a constant
 
 _NUMBERS = (bool, int, float, complex)
@@ -99,6 +102,15 @@ class Specialisation:
     cached: bool
     hidden: tuple[HiddenValue, ...] = ()
 
+    @property
+    def sizes(self) -> Sizes:
+        """The sizes of arrays that it is for."""
+        return self.loaded.spec.sizes
+
+    def takes(self, given: Sizes) -> bool:
+        """Whether it is right for arrays of such sizes."""
+        return set(self.sizes) <= set(given)
+
     def fits(self) -> bool:
         """Whether it is right for the present values of what it depends on."""
         return (self.loaded.valid or self.loaded.revalidate()) and all(value.fits() for value in self.hidden)
@@ -143,6 +155,7 @@ class Dispatcher(DispatcherBase):
         self.declared = ()
         self.complete = False
         self._known: dict[Types, Specialisation] = {}
+        self._sized: dict[Types, list[Specialisation]] = {}
         self._hits: Counter[str] = Counter()
         self._misses: Counter[str] = Counter()
         self._changes: Counter[tuple[int, str]] = Counter()
@@ -170,8 +183,25 @@ class Dispatcher(DispatcherBase):
             return self._interpret(values, found)
         if self.declared:
             values, found = self._declared_arguments(values, found)
-        self._specialise(found, matching.chosen_result(self.declared, found))
+        result = matching.chosen_result(self.declared, found)
+        self._specialise(found, result, self._sizes_of(values, found))
         return Retry(values)
+
+    def _sizes_of(self, values: tuple[Any, ...], found: Types) -> Sizes:
+        """The sizes of arrays that are worth code of their own: for a few of them, then there is code for any."""
+        variable = self.py_func.__code__.co_flags & inspect.CO_VARARGS
+        arrays = any(isinstance(type_, ArrayType) and type_.ndim > 1 for type_ in found)
+        if (
+            not arrays
+            or self.declared
+            or variable
+            or not native_call_supported()
+            or len(self._sized.get(found, ())) >= MOST_SIZES
+        ):
+            return ()
+        from quadrants.api import sizes  # of no use to most calls
+
+        return sizes.of_arguments(values, found)
 
     def _interpret(self, values: tuple[Any, ...], found: Types) -> object:
         """A global that the code depends on changed between its compilation and its call: run the function itself."""
@@ -197,32 +227,43 @@ class Dispatcher(DispatcherBase):
         name = code.co_varnames[index] if index < fixed else f"{code.co_varnames[fixed]}[{index - fixed}]"
         return f"argument {name!r} of {self.__qualname__}()"
 
-    def _specialise(self, types_: Types, result: Type | None) -> Specialisation:
-        """The code for the types, valid for the present values of the globals; compiled once, however many threads ask."""
+    def _specialise(self, types_: Types, result: Type | None, given: Sizes = ()) -> Specialisation:
+        """The code for the types, and for sizes of arrays if that is of use, valid for the present values of the globals;
+        compiled once, however many threads ask."""
         known = self._known.get(types_)
-        if known is not None and known.fits():
+        if known is not None and known.fits() and known.takes(given):
             return known
-        made: Specialisation = JOBS.once((id(self), types_), lambda: self._make(types_, result))
+        made: Specialisation = JOBS.once((id(self), types_, given), lambda: self._make(types_, result, given))
         return made
 
-    def _make(self, types_: Types, result: Type | None) -> Specialisation:
+    def _make(self, types_: Types, result: Type | None, given: Sizes) -> Specialisation:
         from quadrants.api.compile import Request
 
         _refuse_keywords(self.py_func)
         known = self._known.get(types_)
         if known is not None:
-            if known.fits():
+            if known.fits() and known.takes(given):
                 return known
-            uninstall(self, known.loaded)
-            self._count_changes(known.loaded)
-        made = self._compiled(Request(self.py_func, types_, self.options, result, tuple(self._dynamic.values())))
-        install(self, made.loaded)
+            if not known.fits():
+                self._drop(known)
+                self._count_changes(known.loaded)
+        dynamic = tuple(self._dynamic.values())
+        made = self._compiled(Request(self.py_func, types_, self.options, result, dynamic, given))
+        sized = self._sized.setdefault(types_, []) if made.sizes else self._sized.get(types_, [])
+        install(self, made.loaded, () if made.sizes else [other.loaded for other in sized])
+        if made.sizes:
+            sized.append(made)
         self._known[types_] = made
         counter = self._hits if made.cached else self._misses
         counter[str(Signature(types_))] += 1
         if known is None and len(self._known) == MANY_SIGNATURES + 1:
             self._warn_many()
         return made
+
+    def _drop(self, known: Specialisation) -> None:
+        """Take all code for some types out of use."""
+        for each in (known, *self._sized.pop(known.types, ())):
+            uninstall(self, each.loaded)
 
     def _compiled(self, request: Request) -> Specialisation:
         """Code for the request; with constants again where it does not work with numbers that are only known at a call."""
@@ -294,7 +335,7 @@ class Dispatcher(DispatcherBase):
     def recompile(self) -> None:
         """Compile every signature again, against the present values of all globals."""
         for known in list(self._known.values()):
-            uninstall(self, known.loaded)
+            self._drop(known)
             self._known.pop(known.types, None)
             self._specialise(known.types, matching.chosen_result(self.declared, known.types))
 
@@ -359,10 +400,15 @@ class Dispatcher(DispatcherBase):
     def _selected(self, signature: Any) -> Iterator[Specialisation]:
         """The specialisations for a signature (compiled if need be), or all."""
         if signature is None:
-            return iter(list(self._known.values()))
+            return iter([each for known in list(self._known.values()) for each in self._all(known)])
         wanted = as_signature(signature)
         known = self._known.get(wanted.params)
         return iter([known if known is not None else self.compile(wanted)])
+
+    def _all(self, known: Specialisation) -> list[Specialisation]:
+        """The code for some types and known sizes, and the code for any."""
+        sized = self._sized.get(known.types, [])
+        return list(sized) if known in sized else [*sized, known]
 
     # As a function
 

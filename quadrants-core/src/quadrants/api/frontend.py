@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -31,8 +31,9 @@ from quadrants.lower.abi import Site, module_text, signature
 from quadrants.lower.context import LowerOptions
 from quadrants.lower.module import lower_module
 from quadrants.options import Options
-from quadrants.passes import pipeline
+from quadrants.passes import known_sizes, pipeline
 from quadrants.passes.context import PassOptions
+from quadrants.passes.known_sizes import Sizes
 from quadrants.types.scalar import SCALARS, Scalar
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class FrontEnd:
     Args:
         text: the LLVM IR, as one module.
         modules: the same as what `codegen.compile_ir` takes: the code, and the entry where it stays apart.
+        sensitive: whether known sizes of arrays would have made other code.
     """
 
     text: str
@@ -60,6 +62,7 @@ class FrontEnd:
     hidden: tuple[HiddenAt, ...]
     decisions: tuple[Decision, ...]
     module: Module
+    sensitive: bool
 
     def ir_text(self) -> str:
         """The intermediate representation after all passes."""
@@ -78,6 +81,8 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
     result = typed.result_type
     if request.result is not None:
         result = convert_result(typed.module, result, request.result)
+    sensitive = not request.sizes and known_sizes.is_sensitive(typed.module)
+    sized = known_sizes.run(typed.module, request.sizes)
     if mark is not None:
         mark("inference")
     target = host_target()
@@ -110,6 +115,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         calls_python=_has_op(typed.module, _RUNS_PYTHON),
         pin=_has_op(typed.module, ("pycall",)),
         native=native_call_supported(),
+        sizes=cast("Sizes", typed.module.functions[typed.module.entry].attrs.get("sizes", ())),
     )
     entry = emit_entry(spec, quick=not lowered.entry_inlines)
     text = lowered.full_text(entry.text, entry.declarations)
@@ -121,8 +127,9 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         tuple(lowered.classes),
         refs,
         hidden,
-        (*typed.decisions, *decisions),
+        (*typed.decisions, *sized, *decisions),
         typed.module,
+        sensitive,
     )
 
 

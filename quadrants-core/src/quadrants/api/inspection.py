@@ -31,7 +31,7 @@ def front_end_of(dispatcher: Any, specialisation: Specialisation) -> FrontEnd:
     types_ = specialisation.types
     result = matching.chosen_result(dispatcher.declared, types_)
     with JOBS.front_end():
-        return run(Request(dispatcher.py_func, types_, dispatcher.options, result))
+        return run(Request(dispatcher.py_func, types_, dispatcher.options, result, sizes=specialisation.sizes))
 
 
 def text_of(dispatcher: Any, specialisation: Specialisation, stage: str) -> str:
@@ -127,12 +127,14 @@ def explain(dispatcher: Any, specialisations: Iterable[Specialisation], timings:
     from quadrants.api import vectorisation  # with LLVM, when it is asked for
     from quadrants.passes.survey import survey
 
-    found, times = {}, {}
+    found: dict[Signature, tuple[Decision, ...]] = {}
+    times: dict[Signature, tuple[tuple[str, float], ...]] = {}
     for specialisation in specialisations:
         front = front_end_of(dispatcher, specialisation)
         remaining, loops = survey(front.module, vectormath.available(host_target().vector_bits))
         simd = vectorisation.decisions(front.text, loops)
-        found[specialisation.signature] = tuple(dict.fromkeys((*front.decisions, *simd, *remaining)))
+        before = found.get(specialisation.signature, ())  # of code for other sizes
+        found[specialisation.signature] = tuple(dict.fromkeys((*before, *front.decisions, *simd, *remaining)))
         if timings:
             times[specialisation.signature] = _timings(dispatcher, specialisation)
     lines = [line for _, _, line in dispatcher.py_func.__code__.co_lines() if line]
@@ -154,7 +156,10 @@ def _timings(dispatcher: Any, specialisation: Specialisation) -> tuple[tuple[str
 
     result = matching.chosen_result(dispatcher.declared, specialisation.types)
     with JOBS.front_end():
-        front = run(Request(dispatcher.py_func, specialisation.types, dispatcher.options, result), mark)
+        request = Request(
+            dispatcher.py_func, specialisation.types, dispatcher.options, result, sizes=specialisation.sizes
+        )
+        front = run(request, mark)
     code = compile_ir(*front.modules)
     machine = (
         ("LLVM reads", code.parse_seconds),

@@ -54,7 +54,7 @@ HiddenAt = tuple[int, tuple[int, ...]]
 @frozen
 class Stored:
     """A compiled specialisation. `hidden` says where the object of each hidden argument is: the number of a dependency, and
-    the indices that lead to it through tuples.
+    the indices that lead to it through tuples. `sensitive`: whether code for known sizes of arrays would be better.
     """
 
     spec: EntrySpec
@@ -62,6 +62,7 @@ class Stored:
     sites: tuple[Site, ...]
     classes: tuple[str, ...]
     hidden: tuple[HiddenAt, ...]
+    sensitive: bool = False
 
     @property
     def live(self) -> frozenset[int]:
@@ -96,12 +97,12 @@ def dumps(stored: Stored, arg_types: Sequence[Type], refs: Sequence[Ref], roots:
 
 def loads(data: bytes, arg_types: Sequence[Type], refs: Sequence[Ref], roots: Sequence[object]) -> Stored:
     """What `dumps` was given, with the file names of this process."""
-    filenames, spec, code, sites, classes, hidden = _codec(arg_types).loads(data)
+    filenames, spec, code, sites, classes, hidden, sensitive = _codec(arg_types).loads(data)
     here = [function.__code__.co_filename for function in roots_after(refs, roots).functions]
     moved = {old: new for old, new in zip(filenames, here) if old != new}
     if moved:
         sites = tuple(_moved(site, moved) for site in sites)
-    return Stored(spec, code, tuple(sites), tuple(classes), hidden)
+    return Stored(spec, code, tuple(sites), tuple(classes), hidden, sensitive)
 
 
 def _codec(arg_types: Sequence[Type]) -> Codec:

@@ -78,6 +78,7 @@ class _Native:
         arguments = self._check_count()
         objects = [text.load("ptr", arguments, 8 * index) for index in range(len(self.spec.params))]
         values = self.unboxer.unbox(zip(self.spec.params, objects, strict=True))
+        self._check_sizes(values)
         hidden = [(h.type, self._hidden(h, slot)) for h, slot in zip(self.spec.hidden, self.slots.hidden, strict=True)]
         values += self.unboxer.unbox(hidden)
         self._hold()
@@ -113,6 +114,21 @@ class _Native:
             text.guard(text.equal("ptr", text.load("ptr", cell, layout.CELL_CONTENT), expected))
         if uses_dict_versions(self.spec):
             self._check_versions()
+
+    def _check_sizes(self, values: list[str]) -> None:
+        """Leave if an array does not have the sizes that the code is for."""
+        text = self.text
+        if not self.spec.sizes:
+            return
+        begins, at = [], 0
+        for leaf in (leaf for type in self.spec.params for leaf in type.leaves()):
+            begins.append(at)
+            at += len(abi.components(leaf))
+        right = [text.equal("i64", values[begins[number] + 2 + axis], size) for number, axis, size in self.spec.sizes]
+        same = right[0]
+        for other in right[1:]:
+            same = text.let(f"and i1 {same}, {other}")
+        text.guard(same)
 
     def _check_versions(self) -> None:
         """3.11: every dict has the version that it had, or the names in question have the values that they had."""

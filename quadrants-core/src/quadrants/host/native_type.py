@@ -11,6 +11,7 @@ import ctypes
 import functools
 import sys
 import threading
+from collections.abc import Collection
 from typing import Any
 
 from quadrants.diagnostics import Code, InternalError
@@ -129,14 +130,20 @@ def make_dispatcher_type(base: type[DispatcherBase]) -> Any:
     return made
 
 
-def install(dispatcher: DispatcherBase, loaded: Loaded) -> None:
-    """Let calls that fit run the code. It comes first in the chain."""
+def install(dispatcher: DispatcherBase, loaded: Loaded, behind: Collection[Loaded] = ()) -> None:
+    """Let calls that fit run the code. It comes first in the chain, but for code that it must stay behind."""
     with dispatcher._lock:
         loaded.belong_to(dispatcher)
-        dispatcher._entries.insert(0, loaded)
+        entries = dispatcher._entries
+        index = max((number + 1 for number, other in enumerate(entries) if other in behind), default=0)
+        entries.insert(index, loaded)
         if loaded.spec.native:
             for node in dispatcher._permutations:
                 _offer(loaded, node)
+            if index:
+                loaded.set_next(entries[index - 1].next)
+                entries[index - 1].set_next(loaded.entry)
+                return
             head = _word(dispatcher)
             loaded.set_next(head.value or _tail())
             head.value = loaded.entry

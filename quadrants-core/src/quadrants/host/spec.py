@@ -55,6 +55,7 @@ class EntrySpec:
         pin: whether that code may be anything (a call, not only a signal handler), so that arrays must not be resized meanwhile.
             Implied by `nogil`.
         native: whether the entry is a vectorcall function (else: the plain entry of the ctypes path).
+        sizes: what arrays must have for the code to be right: (number of a leaf of `params`, axis, size).
     """
 
     name: str
@@ -72,6 +73,7 @@ class EntrySpec:
     calls_python: bool = True
     pin: bool = False
     native: bool = True
+    sizes: tuple[tuple[int, int, int], ...] = ()
 
 
 class Missing:

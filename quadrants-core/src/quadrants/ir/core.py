@@ -150,7 +150,8 @@ class Function:
         scope: the Python function that it comes from.
         attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `kernel`
             (a device function that the host launches: it returns nothing), `inline` ("always", "never" or
-            absent), `fp` ("default", "strict" or "fast").
+            absent), `fp` ("default", "strict" or "fast"), `sizes` (what arrays among the parameters have, as the caller promises:
+            tuples of the number of a parameter, an axis, and the size).
     """
 
     name: str

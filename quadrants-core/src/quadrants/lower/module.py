@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
+from typing import cast
 
 from quadrants.ir.core import Function, Module, Region
 from quadrants.lower import table
@@ -19,6 +20,8 @@ from quadrants.lower.emit import FunctionEmitter, Parts, Text
 from quadrants.lower.errors import guard_stack
 
 __all__ = ["LowerOptions", "lower_module"]
+
+Sizes = tuple[tuple[int, int, int], ...]
 
 _LOOPS = ("for", "loop")
 #: A function of more ops is large; of fewer, tiny.
@@ -126,12 +129,21 @@ def _emitter(context: ModuleContext, function: Function) -> FunctionEmitter:
 
 def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
     """The blocks of a function."""
-    for param, parts in zip(function.params, names):
-        e.parts[param] = parts
+    for number, (param, parts) in enumerate(zip(function.params, names)):
+        e.parts[param] = _sized(function, number, parts)
         e.aliasing.parameter(param)
     if function.attrs.get("recursive") and e.module.options.interpreter:
         guard_stack(e)
     e.region(function.body)
+
+
+def _sized(function: Function, number: int, parts: Parts) -> Parts:
+    """The components of a parameter, with the sizes that are known as numbers."""
+    found = list(parts)
+    for param, axis, size in cast("Sizes", function.attrs.get("sizes", ())):
+        if param == number:
+            found[2 + axis] = str(size)
+    return tuple(found)
 
 
 def _function(context: ModuleContext, function: Function, name: str, calls: int) -> str:

@@ -21,7 +21,7 @@ from quadrants.ir.rewrite import clone_region
 from quadrants.passes import fuse_maps
 from quadrants.passes.broadcast import Dims, Shaper, by_columns, grown_message, into_message
 from quadrants.passes.context import PassContext
-from quadrants.passes.structure import mark_cold, new_label
+from quadrants.passes.structure import SHORT, mark_cold, new_label
 from quadrants.types import I64, ArrayType
 
 PASS = "expand_maps"
@@ -63,8 +63,24 @@ class _Expander:
         for op in self.function.body.walk():
             if op.name == "const":
                 self.constants[op.result] = op.attrs["value"]
+            elif op.name in ("alloc", "view"):
+                self.small(op)
             for operand in op.operands:
                 self.readers.setdefault(operand, []).append(op)
+
+    def small(self, op: Op) -> None:
+        """Keep the sizes of a small array, if they are constants."""
+        type = op.result.type
+        assert isinstance(type, ArrayType)
+        first = 2 if op.name == "view" else 0
+        dims = op.operands[first : first + type.ndim]
+        if self.is_small(dims):
+            self.shaper.shapes[op.result] = dims
+
+    def is_small(self, dims: Dims) -> bool:
+        """Whether all sizes are small constants: loops over them are unrolled."""
+        sizes = [self.constants.get(size) for size in dims]
+        return all(isinstance(size, int) and size <= SHORT for size in sizes)
 
     def region(self, region: Region) -> None:
         """Expand the maps of a region, and of those inside it."""
@@ -237,6 +253,8 @@ class _Expander:
             for leaf in leaves.values()
             for d, whole in zip(leaf.dims, dims)
         )
+        if self.is_small(dims):
+            return False
         return len(dims) > 1 and len(layouts) == 1 and "A" not in layouts and not stretched
 
     def flat(self, array: Value, count: Value) -> Value:

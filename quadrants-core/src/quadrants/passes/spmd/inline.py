@@ -13,7 +13,7 @@ from collections.abc import Mapping
 
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
-from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label
+from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label, replace_uses
 from quadrants.passes.spmd.flatten import flatten
 from quadrants.passes.structure import size_of
 from quadrants.types import TupleType
@@ -29,7 +29,9 @@ def hot_code(loop: Op, function: Function, module: Module, label: int, makers: M
         return loop
     copy = clone_op(loop, {})
     _drop_cold(copy.regions[0])
-    _Inliner(function, module, label).region(copy.regions[0], (function.name,))
+    inliner = _Inliner(function, module, label)
+    inliner.region(copy.regions[0], (function.name,))
+    replace_uses(copy.regions[0], inliner.returned)
     flatten(copy.regions[0], makers)
     return copy
 
@@ -51,6 +53,7 @@ class _Inliner:
         self.module = module
         self.label = label
         self.grown = 0
+        self.returned: dict[Value, Value] = {}  # results of calls -> what straight code returns
 
     def region(self, region: Region, chain: tuple[str, ...]) -> None:
         """Put the code of the callees of a region in their place."""
@@ -58,18 +61,18 @@ class _Inliner:
         for op in region.ops:
             for nested in op.regions:
                 self.region(nested, chain)
-            out.append(self.call(op, chain) if op.name == "call" else op)
+            out += self.call(op, chain) if op.name == "call" else [op]
         region.ops[:] = out
 
-    def call(self, op: Op, chain: tuple[str, ...]) -> Op:
-        """The block that stands for a call."""
+    def call(self, op: Op, chain: tuple[str, ...]) -> list[Op]:
+        """The block that stands for a call; the ops themselves, if they are straight code."""
         name = str(op.attrs["callee"])
         callee = self.module.functions[name]
         size = size_of(callee.body)
         same = callee.attrs.get("fp") == self.function.attrs.get("fp")
         fits = size <= _MOST_OPS and self.grown + size <= _MOST_GROWTH and len(chain) < _DEEPEST
         if name in chain or not same or not fits or callee.attrs.get("recursive"):
-            return op
+            return [op]
         self.grown += size
         label = self.label
         labels = fresh_labels(callee.body, [label])
@@ -77,10 +80,15 @@ class _Inliner:
         values: dict[Value, Value] = dict(zip(callee.params, op.operands))
         body = clone_region(callee.body, values, labels)
         _drop_cold(body)
+        if sum(inner.name == "return" for inner in body.walk()) == 1 and body.ops[-1].name == "return":
+            self.region(body, (*chain, name))
+            end = body.ops.pop()
+            self.returned.update(zip(op.results, end.operands))
+            return body.ops
         _returns_break(body, label)
         block = Op(OPS["block"], [], op.results, {"label": label}, [body], op.loc)
         self.region(body, (*chain, name))
-        return block
+        return [block]
 
 
 def _returns_break(region: Region, label: int) -> None:
