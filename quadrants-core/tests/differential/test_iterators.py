@@ -114,6 +114,14 @@ def f(n):
     "def g(x,y,z): return x+10*y+100*z\ndef f(a): return [g(*row) for row in a]": [np.arange(6.0).reshape(2, 3)],
     "def f(n): return np.array([(i,-i) for i in range(n)]),np.array([(i,0.5) for i in range(n)])": [3, 1],
     "def f(n): return range(2,20,n).step,range(n).start,range(1,n).stop": [3],
+    """
+import functools
+def g(a,b,c=3,*,d=4): return a+10*b+100*c+1000*d
+p=functools.partial(g,1)
+q=functools.partial(p,c=9,d=7)
+h=functools.partial(math.pow,2.0)
+def f(x): return p(x),p(x,d=1),q(x),q(x,c=2),h(x),sum(map(p,(1,2)))
+""": [5, 2.5],
     "def f(x,y): return x**y": [(10.0, 400.0), (2.0, 0.5)],
     "def f(a,b,c): return [x*y*z for x,y,z in zip(a,b,c,strict=True)]": [
         (np.ones(3), np.ones(3), np.ones(3)),
@@ -184,6 +192,10 @@ def test_slices_of_lists_are_assigned_and_deleted() -> None:
         ("def f(n):\n it = iter(range(n))\n return list(zip(it, it))", "not inside of another one"),
         ("def g(*a): return a\ndef f(n):\n xs = list(range(n))\n return g(1, *xs)", "unpacked into arguments"),
         ("def f(n): return max(n, 1, default=0)", "Cannot specify a default"),
+        (
+            "import functools, numpy\np = functools.partial(lambda w, x: w[0] + x, numpy.ones(3))\ndef f(n): return p(n)",
+            "partial with an array",
+        ),
     ],
 )
 def test_what_is_refused(source: str, message: str) -> None:

@@ -6,10 +6,13 @@ the library that stand for a Python or NumPy function, and any other Python func
 
 from __future__ import annotations
 
+import functools
 import importlib
 import types as pytypes
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
 
 from quadrants.diagnostics import Code, CompileError
 from quadrants.infer import attributes, closures, dicts, lists, operators, sequences, texts
@@ -131,7 +134,28 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
         return raw(w, args, keywords) if raw is not None else call_python(w, function, args, keywords)
     if isinstance(target, pytypes.MethodType) and python_function(target.__func__) is not None:
         return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
+    if isinstance(target, functools.partial):
+        return _call_partial(w, target, args, keywords)
     _refuse_call(target)
+
+
+def _call_partial(w: InstructionWalk, target: functools.partial[object], args: Args, keywords: Keywords) -> Abstract:
+    """Call what `functools.partial` made: its arguments are constants of the code."""
+    if not all(_is_constant(value) for value in (*target.args, *target.keywords.values())):
+        fail(
+            Code.UNSUPPORTED_CALL,
+            "functools.partial with an array, or another object that changes, cannot be called from compiled code",
+            hint="Write a function, or a lambda, that reads the array as a global or an argument.",
+        )
+    first = tuple(map(w.from_python, target.args))
+    named = {name: w.from_python(value) for name, value in target.keywords.items()}
+    return _call_object(w, target.func, (*first, *args), {**named, **keywords})
+
+
+def _is_constant(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_constant, value))
+    return value is None or isinstance(value, (int, float, complex, str, np.generic)) or callable(value)
 
 
 def _is_numpys(target: object) -> bool:
