@@ -9,6 +9,7 @@ from __future__ import annotations
 import linecache
 import os
 import sys
+import traceback
 import warnings
 from pathlib import Path
 from unittest import mock
@@ -37,11 +38,21 @@ def run(program: str) -> str:
         except QuadrantsError as error:
             return f"{type(error).__name__}: {error}\n"
         except Exception as error:  # noqa: BLE001 - an example that raises anything else is reported, not hidden
-            return f"{type(error).__name__}: {error}\n"
+            return _as_traceback(error)
     for warning in caught:
         if issubclass(warning.category, QuadrantsWarning):
             return f"{warning.category.__name__}: {warning.message}\n"
     return ""
+
+
+def _as_traceback(error: Exception) -> str:
+    """What a program raises when it runs, as the interpreter shows it, from the call of compiled code on."""
+    frame = error.__traceback__
+    while frame is not None and (
+        frame.tb_frame.f_code.co_filename != NAME or frame.tb_frame.f_code.co_name == "<module>"
+    ):
+        frame = frame.tb_next
+    return "".join(traceback.format_exception(type(error), error, frame))
 
 
 def snapshots() -> tuple[dict[Code, str], dict[Code, str]]:
@@ -52,7 +63,8 @@ def snapshots() -> tuple[dict[Code, str], dict[Code, str]]:
         program = program_of(code)
         if program is not None:
             text = run(program)
-            (good if f" {code}: " in text.partition("\n")[0] else other)[code] = text
+            shown = f" {code}: " in text.partition("\n")[0] or f"({code})" in text or text.endswith(f"explain {code}\n")
+            (good if shown else other)[code] = text
     return good, other
 
 

@@ -32,7 +32,7 @@ def tool() -> ModuleType:
 def outline(text: str) -> list[str]:
     """A text without places, excerpts and calls: which range a bytecode instruction has, and whether a comprehension is a function,
     depends on the version of Python."""
-    return [line for line in text.splitlines() if not re.match(r"  --> |  called from | *\d* \|", line)]
+    return [line for line in text.splitlines() if not re.match(r"  --> |  called from | *\d* \||  File |    ", line)]
 
 
 def test_there_are_many() -> None:

@@ -163,7 +163,6 @@ RESERVED = frozenset(
         Code.LIST_KINDS,
         Code.NONE_OPERAND,
         Code.BAD_LENGTH,
-        Code.BAD_FORMAT_SPEC,
         Code.UNSUPPORTED_ON_TARGET,
         Code.DEVICE_MEMORY,
         Code.CACHE_DAMAGED,

@@ -229,7 +229,7 @@ def _array(type: ArrayType, value: Any, exact: bool) -> bool:
     if value.__class__ is not np.ndarray or value.ndim != type.ndim or scalar_of(value.dtype) != type.dtype:
         return False
     flags = value.flags
-    if not flags.aligned or not (type.readonly or flags.writeable):
+    if not flags.aligned or (flags.writeable == type.readonly and (exact or not type.readonly)):
         return False
     if type.layout == "C":
         return bool(flags.c_contiguous)

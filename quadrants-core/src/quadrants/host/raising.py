@@ -94,6 +94,8 @@ class Handler:
         chain = site.chain if site is not None else ""
         status = next(words) if chain else 0
         made: BaseException = resolve_class(self._classes[number - 1])(*_arguments(site, words))
+        if site is not None and site.note:
+            made.add_note(site.note)
         handled = sys.exception()
         if chain and abi.class_number(status) != abi.PYTHON_ERROR and depth < abi.RECORDS:
             handled = self._caught(context, None, status & 0xFFFFFFFF, depth + 1)

@@ -191,8 +191,9 @@ class Unboxer:
     def _flags(self, type: ArrayType) -> tuple[int, int]:
         """(mask, value) of the flags of the arrays that fit."""
         mask = wanted = layout.FLAG_ALIGNED
-        if not type.readonly:
-            mask, wanted = mask | layout.FLAG_WRITEABLE, wanted | layout.FLAG_WRITEABLE
+        if self.exact or not type.readonly:
+            mask |= layout.FLAG_WRITEABLE
+            wanted |= 0 if type.readonly else layout.FLAG_WRITEABLE
         if type.layout == "C":
             return mask | layout.FLAG_C, wanted | layout.FLAG_C
         if type.layout == "F":

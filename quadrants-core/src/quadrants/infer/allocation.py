@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, elementwise, sequences
 from quadrants.infer.emitter import Emitter, fail, suggestion
@@ -55,12 +57,20 @@ def allocate(w: Emitter, dims: list[Value], dtype: Scalar, zero: bool, layout: s
     return Arr(array, w.b.value("alloc", *dims, type=array, zero=zero))
 
 
-def order_of(value: Abstract) -> str:
+def order_of(w: Emitter, value: Abstract) -> str:
     if not given(value):
         return "C"
     if isinstance(value, Const) and value.value in ("C", "F", "A", "K"):
         return "F" if value.value == "F" else "C"
-    fail(Code.NOT_CONSTANT, "order has to be the constant 'C' or 'F'")
+    unknown_order(w, value)
+
+
+def unknown_order(w: Emitter, value: Abstract) -> NoReturn:
+    """The error for an order that is none of NumPy's, or not known."""
+    if isinstance(value, Const) and isinstance(value.value, str):
+        text = f"order must be one of 'C', 'F', 'A', or 'K' (got '{value.value}')"
+        w.wrong(ValueError, text, Code.BAD_VALUE)
+    fail(Code.NOT_CONSTANT, "order has to be the constant 'C', 'F', 'A' or 'K'", hint='Write it out: order="F".')
 
 
 def copy(w: Emitter, value: Arr, order: str = "C") -> Arr:

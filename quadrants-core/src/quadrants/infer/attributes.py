@@ -169,6 +169,8 @@ def _flag(array: ArrayType, name: str) -> Abstract:
         "writeable": not array.readonly,
         "aligned": True,
     }
+    if name == "writeable" and array.mixed:
+        fail(Code.CANNOT_UNIFY, "the array is writeable on some of the paths that lead here only")
     if name not in flags:
         fail(Code.NO_ATTRIBUTE, f"an array's flags have no '{name}' that is supported")
     return Const(flags[name])

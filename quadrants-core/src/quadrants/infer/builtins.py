@@ -333,7 +333,7 @@ def _round(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         hint = "Use np.round." if value.array.ndim else "Use np.round, or round(x.item())."
         fail(Code.BAD_OPERAND, "type numpy.ndarray doesn't define __round__ method", hint=hint)
     if isinstance(value, Const) and isinstance(digits, Const) and isinstance(value.value, (int, float)):
-        return Const(round(value.value, digits.value))  # type: ignore[call-overload]
+        return Const(convert.folded(w, round, value.value, digits.value))
     scalar = scalar_type(value)
     if scalar is None or scalar.is_complex:
         fail(Code.BAD_OPERAND, f"round() does not take {describe(value)}")

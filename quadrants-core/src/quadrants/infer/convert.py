@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from quadrants.infer import elementwise, operators, scalars, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
-from quadrants.types.dtypes import scalar_of
+from quadrants.types.dtypes import dtype_of, scalar_of
 
 _PYTHON_TYPES = {bool: BOOL, int: PYINT.machine, float: PYFLOAT.machine, complex: PYCOMPLEX.machine}
 
@@ -66,11 +67,17 @@ def to_sized(w: Emitter, scalar: Scalar, args: tuple[Abstract, ...]) -> Abstract
     if source is None:
         if not isinstance(value, Const):
             return w.call_library("creation:array", value, Const(np.dtype(str(scalar).replace("bool", "?"))))
-        fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be converted to {scalar}")
+        if isinstance(value.value, str):
+            read = folded(w, dtype_of(scalar).type, value.value)
+            return Num(scalar, w.b.const(read.item(), scalar))  # type: ignore[attr-defined]
+        fail(Code.BAD_CONVERSION, f"{describe(value)} cannot be converted to {describe(scalar)}")
+    if isinstance(value, Const) and isinstance(value.value, int) and not -(2**63) <= value.value < 2**63:
+        folded(w, dtype_of(scalar).type, value.value)
     if scalar.is_bool:
         return Num(BOOL, w.truth(value))
     if source.is_complex and not scalar.is_complex:
-        fail(Code.BAD_CONVERSION, f"a complex number cannot be converted to {scalar}", hint="Use .real or abs().")
+        text = f"a complex number cannot be converted to {describe(scalar)}"
+        fail(Code.BAD_CONVERSION, text, hint="Use .real or abs().")
     return Num(scalar, scalars.sized(w, value, scalar))
 
 
@@ -87,7 +94,7 @@ def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
         return texts.number(w, "int", args[0]) if len(args) == 1 else texts.operate(w, "builtins:int", args, PYINT)
     value = _scalar_argument(w, args, "int")
     if isinstance(value, Const) and not (isinstance(value.value, float) and not math.isfinite(value.value)):
-        return _fold(int, value)
+        return Const(folded(w, int, value.value))
     scalar = scalar_type(value)
     assert scalar is not None
     if scalar.is_complex:
@@ -105,7 +112,7 @@ def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
         return texts.number(w, "float", args[0])
     value = _scalar_argument(w, args, "float")
     if isinstance(value, Const):
-        return _fold(float, value)
+        return Const(folded(w, float, value.value))
     scalar = scalar_type(value)
     assert scalar is not None
     if scalar.is_complex:
@@ -115,6 +122,8 @@ def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
 
 def to_complex(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
     """`complex(re, im)`. Registers stay registers: the parts are not combined by arithmetic."""
+    if len(args) == 1 and isinstance(args[0], Const) and isinstance(args[0].value, str):
+        return Const(folded(w, complex, args[0].value))
     values = [_scalar_argument(w, (arg,), "complex") for arg in args] or [Const(0.0)]
     if all(isinstance(value, Const) for value in values):
         parts_ = [value.value for value in values if isinstance(value, Const)]
@@ -156,10 +165,13 @@ def _scalar_argument(w: Emitter, args: tuple[Abstract, ...], name: str) -> Abstr
     return value
 
 
-def _fold(cls: type, value: Const) -> Const:
+def folded(w: Emitter, function: Callable[..., object], *args: object) -> object:
+    """What the function gives for constants; what it raises for their values, compiled code raises when it gets there."""
     try:
-        return Const(cls(value.value))
-    except (ValueError, OverflowError, TypeError) as error:
+        return function(*args)
+    except (ValueError, ArithmeticError) as error:
+        w.wrong(type(error), str(error), Code.BAD_VALUE)
+    except TypeError as error:
         fail(Code.BAD_VALUE, str(error))
 
 

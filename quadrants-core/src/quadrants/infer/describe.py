@@ -46,7 +46,8 @@ def _scalar(type_: Scalar) -> str:
 
 def _array(type_: ArrayType) -> str:
     layout = {"C": ", C", "F": ", F", "A": ", strided"}[type_.layout] if type_.ndim else ""
-    return f"array({_scalar(type_.dtype)}, {type_.ndim}d{layout}{', read-only' if type_.readonly else ''})"
+    access = ", partly read-only" if type_.mixed else ", read-only" if type_.readonly else ""
+    return f"array({_scalar(type_.dtype)}, {type_.ndim}d{layout}{access})"
 
 
 def _literal(type_: LiteralType) -> str:

@@ -219,7 +219,7 @@ def _load_anew(w: Emitter, args: Args) -> Abstract:
 
 def _store(w: Emitter, args: Args) -> Abstract:
     array, places = _places(w, args[0], args[1], "a store")
-    indexing.refuse_readonly(array)
+    indexing.refuse_readonly(w, array)
     value = scalars.sized(w, args[2], array.array.dtype)
     w.b.op("store", value, array.value, *places, checked=False, wrap=False)
     return Const(None)
@@ -233,7 +233,7 @@ def _atomic(name: str, what: str) -> Emit:
 
     def emit(w: Emitter, args: Args) -> Abstract:
         array, places = _places(w, args[0], args[1], path)
-        dtype = _atomic_dtype(array, path)
+        dtype = _atomic_dtype(w, array, path)
         if dtype.is_float and what in ("and", "or", "xor", "inc", "dec"):
             fail(Code.BAD_DTYPE, f"{path}() takes integers, not {dtype}", types=[("array", array.array)])
         value = scalars.sized(w, w.num(args[2]), dtype)
@@ -242,8 +242,8 @@ def _atomic(name: str, what: str) -> Emit:
     return emit
 
 
-def _atomic_dtype(array: Arr, path: str) -> Scalar:
-    indexing.refuse_readonly(array)
+def _atomic_dtype(w: Emitter, array: Arr, path: str) -> Scalar:
+    indexing.refuse_readonly(w, array)
     dtype = array.array.dtype
     if dtype.is_bool or dtype.is_complex:
         fail(Code.BAD_DTYPE, f"{path}() takes integers and floats, not {dtype}", types=[("array", array.array)])
@@ -252,7 +252,7 @@ def _atomic_dtype(array: Arr, path: str) -> Scalar:
 
 def _cas(w: Emitter, args: Args) -> Abstract:
     array, places = _places(w, args[0], args[1], "atomic.cas")
-    dtype = _atomic_dtype(array, "atomic.cas")
+    dtype = _atomic_dtype(w, array, "atomic.cas")
     old, new = (scalars.sized(w, w.num(value), dtype) for value in args[2:])
     return Num(dtype, w.b.value("atomic.cas", old, new, array.value, *places, checked=False, wrap=False))
 

@@ -37,25 +37,32 @@ class Spec:
         return "".join(dict.fromkeys(letter for letter in "".join(self.inputs) if letter not in self.output))
 
 
-def _refuse(message: str) -> None:
-    fail(Code.BAD_ARGUMENTS, f"einsum: {message}")
+class BadSubscripts(ValueError):
+    """Subscripts that do not fit the operands."""
 
 
 def parse(subscripts: str, ranks: list[int]) -> Spec:
-    """The axes that a text of subscripts names for operands of the ranks."""
+    """The axes that a text of subscripts names for operands of the ranks. Raises BadSubscripts."""
     text = subscripts.replace(" ", "")
     left, arrow, right = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(ranks):
-        _refuse(f"{len(inputs)} operands are named, {len(ranks)} given")
+        count = "fewer" if len(inputs) < len(ranks) else "more"
+        text = "operands provided to einstein sum function than specified in the subscripts string"
+        raise BadSubscripts(f"{count} {text}")
     used = set(text)
     free = [letter for letter in _ELLIPSIS if letter not in used]
     most = 0
     expanded = []
-    for part, rank in zip(inputs, ranks):
+    for k, (part, rank) in enumerate(zip(inputs, ranks)):
         extra = rank - len(part.replace("...", ""))
         if extra < 0 or (extra and "..." not in part):
-            _refuse(f"'{part}' does not name the {rank} axes of its operand")
+            raise BadSubscripts(
+                f"einstein sum subscripts string contains too many subscripts for operand {k}"
+                if extra < 0
+                else "operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis provided to "
+                "broadcast the extra dimensions."
+            )
         most = max(most, extra)
         expanded.append(part.replace("...", "".join(reversed(free[:extra]))))
     dots = "".join(reversed(free[:most]))
@@ -65,9 +72,14 @@ def parse(subscripts: str, ranks: list[int]) -> Spec:
         right = dots + "".join(once)
     output = right.replace("...", dots)
     if not all(letter.isalpha() for letter in letters + output):
-        _refuse(f"invalid subscripts '{subscripts}'")
-    if any(output.count(letter) > 1 or letter not in letters for letter in output):
-        _refuse(f"the result '{right}' names an axis twice, or one that no operand has")
+        raise BadSubscripts(f"invalid subscript in einstein sum subscripts string '{subscripts}'")
+    for letter in output:
+        if output.count(letter) > 1:
+            text = "einstein sum subscripts string includes output subscript '{}' multiple times"
+            raise BadSubscripts(text.format(letter))
+        if letter not in letters:
+            text = "einstein sum subscripts string included output subscript '{}' which never appeared in an input"
+            raise BadSubscripts(text.format(letter))
     return Spec(tuple(expanded), output)
 
 
@@ -172,14 +184,19 @@ def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     keywords.pop("optimize", None)
     out = keywords.pop("out", Const(None))
     if keywords:
-        _refuse(f"the keyword {next(iter(keywords))!r} is not supported")
+        fail(Code.BAD_ARGUMENTS, f"einsum: the keyword {next(iter(keywords))!r} is not supported")
     first = args[0] if args else Const(None)
     if not (isinstance(first, Const) and isinstance(first.value, str)):
         fail(Code.NOT_CONSTANT, "the subscripts of einsum have to be a constant text, such as 'ij,jk->ik'")
     operands = _operands(w, args[1:])
     if not operands:
-        _refuse("there is no operand")
-    result = _computed(w, parse(first.value, [operand.array.ndim for operand in operands]), operands)
+        w.wrong(ValueError, "not enough arguments provided to einsum", Code.BAD_ARGUMENTS)
+    try:
+        spec = parse(first.value, [operand.array.ndim for operand in operands])
+    except BadSubscripts as error:
+        types = [(f"operand {k}", operand.type) for k, operand in enumerate(operands, 1)]
+        w.wrong(ValueError, str(error), Code.BAD_ARGUMENTS, types=types)
+    result = _computed(w, spec, operands)
     if isinstance(out, Arr):
         assign_into(w, out, result)
         return out

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 
 from quadrants.diagnostics import Code, CompileTypeError
 from quadrants.infer import scalars
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, Tup
+from quadrants.infer.emitter import Emitter, NeverReturns, describe, fail, scalar_type
+from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, Opt, Text, Tup
 from quadrants.ir import Value
 from quadrants.ir.core import Op, Region
 from quadrants.ir.ops import OPS
-from quadrants.types import BOOL, F64, I8, I64, PYINT, ArrayType, Kind, Scalar
+from quadrants.types import BOOL, F64, I8, I64, PYINT, ArrayType, FormatHole, FormatType, Kind, Scalar
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.promotion import promote, representable
 
@@ -109,8 +110,12 @@ def _hint(operand: Abstract) -> str | None:
 
 def _body(w: Emitter, element_types: Sequence[Scalar], body: Body) -> tuple[Region, Abstract]:
     region = w.new_region(element_types)
-    with w.b.into(region):
-        result = body(w, *(Num(type_, arg) for type_, arg in zip(element_types, region.args)))
+    try:
+        with w.b.into(region):
+            result = body(w, *(Num(type_, arg) for type_, arg in zip(element_types, region.args)))
+    except NeverReturns:  # of any element: in front of the loop, where what follows is unreachable
+        body(w, *(Num(type_, w.b.const(0, type_.machine)) for type_ in element_types))
+        raise
     return region, result
 
 
@@ -150,6 +155,7 @@ def unary(w: Emitter, symbol: str, x: Arr) -> Abstract:
 
 def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
     """`target[...] = value`: broadcast, converted as NumPy's assignment converts."""
+    check_writeable(w, target, "assignment destination is read-only")
     if isinstance(value, (ListDisplay, Tup)):
         value = w.call_library("creation:array", value)
     if isinstance(value, Opt):
@@ -174,13 +180,29 @@ def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
     _map_into(w, target, [input_], region)
 
 
+def message(*parts: str | list[Value]) -> Text:
+    """A text with shapes in it, as NumPy prints them."""
+    pieces: list[str | FormatHole] = []
+    values: list[Value] = []
+    for part in parts:
+        if isinstance(part, str):
+            pieces.append(part)
+            continue
+        for k, size in enumerate(part):
+            pieces += ["," if k else "(", FormatHole(PYINT)]
+            values.append(size)
+        pieces.append("()" if not part else ",)" if len(part) == 1 else ")")
+    return Text(FormatType(tuple(pieces)), tuple(values))
+
+
 def _without_leading(w: Emitter, value: Arr, target: Arr) -> Arr:
     """The view without the leading axes that the target lacks; their size has to be 1."""
     v, extra = w.b.value, value.array.ndim - target.array.ndim
     dims = [v("dim", value.value, axis=axis) for axis in range(value.array.ndim)]
     strides = [v("stride", value.value, axis=axis) for axis in range(value.array.ndim)]
+    into = [v("dim", target.value, axis=axis) for axis in range(target.array.ndim)]
+    text = message("could not broadcast input array from shape ", dims, " into shape ", into)
     for dim in dims[:extra]:
-        text = f"could not broadcast input array of rank {value.array.ndim} into rank {target.array.ndim}"
         w.check(v("cmp", dim, w.b.i64(1), pred="eq"), ValueError, text)
     layout = "C" if value.array.layout == "C" or target.array.ndim == 0 else "A"
     array = replace(value.array, ndim=target.array.ndim, layout=layout)
@@ -202,36 +224,62 @@ def check_same_kind(x: Arr, source: Scalar, name: str, instead: str) -> None:
         )
 
 
-def check_writeable(x: Arr) -> None:
-    """Refuse to update a read-only array."""
+def check_writeable(w: Emitter, x: Arr, message: str = "output array is read-only") -> None:
+    """Raise what NumPy raises for a store into a read-only array."""
+    if x.array.mixed:
+        text = "the array is read-only on some of the paths that lead here"
+        fail(Code.READONLY_ARRAY, text, types=[("array", x.array)], hint="Make a copy of it on that path: a.copy().")
     if x.array.readonly:
-        fail(Code.READONLY_ARRAY, "output array is read-only", types=[("array", x.array)])
+        hint = "Pass a writeable array, or make a copy with .copy()."
+        w.wrong(ValueError, message, Code.READONLY_ARRAY, types=[("array", x.array)], hint=hint)
+
+
+#: NumPy's texts for `@=` of a vector, and of stacks of matrices that the array cannot hold.
+_NO_INPLACE_PRODUCT = (
+    "inplace matrix multiplication requires the first operand to have at least one and the second at least two "
+    "dimensions."
+)
+_NO_REDUCTION = (
+    "output operand requires a reduction along dimension -1, but the reduction is not enabled. The dimension size of 1 does "
+    "not match the expected output shape."
+)
 
 
 def inplace_matmul(w: Emitter, x: Arr, y: Abstract) -> Arr:
     """`x @= y`."""
-    check_writeable(x)
+    check_writeable(w, x)
+    types = [("left", x.type), ("right", y.type)]
+    if x.array.ndim and isinstance(y, Arr) and y.array.ndim == 1:
+        w.wrong(ValueError, _NO_INPLACE_PRODUCT, Code.BAD_BROADCAST, types=types, hint="Write a = a @ b.")
     result = w.call_library("products:matmul", x, y)
     if not isinstance(result, Arr) or result.array.ndim != x.array.ndim:
-        fail(
-            Code.BAD_BROADCAST,
-            f"the result of @= is {describe(result)}, which the array cannot hold",
-            types=[("array", x.array)],
-        )
+        w.wrong(ValueError, _NO_REDUCTION, Code.BAD_BROADCAST, types=types, hint="Write a = a @ b.")
     check_same_kind(x, result.array.dtype, "@=", "a[...] = a @ b")
     assign_into(w, x, result)
     return x
 
 
+def _refuse_growth(w: Emitter, x: Arr, y: Arr) -> NoReturn:
+    """Raise what NumPy raises for an array that would have to get more axes in place."""
+    own, other = ([w.b.value("dim", a.value, axis=axis) for axis in range(a.array.ndim)] for a in (x, y))
+    v, one, lead = w.b.value, w.b.i64(1), y.array.ndim - x.array.ndim
+    common = other[:lead]
+    text = message("operands could not be broadcast together with shapes ", own, " ", other, " ", own, " ")
+    for a, b in zip(own, other[lead:]):
+        alone = v("cmp", a, one, pred="eq")
+        fits = v("or", v("cmp", a, b, pred="eq"), v("cmp", b, one, pred="eq"))
+        w.check(v("or", alone, fits), ValueError, text)
+        common.append(v("select", alone, b, a))
+    text = message("non-broadcastable output operand with shape ", own, " doesn't match the broadcast shape ", common)
+    types, hint = [("left", x.type), ("right", y.type)], "The left side keeps its shape: write a = a + b, or index b."
+    w.wrong(ValueError, text, Code.BAD_BROADCAST, types=types, hint=hint)
+
+
 def inplace(w: Emitter, symbol: str, x: Arr, y: Abstract) -> Arr:
     """`x symbol= y`: updates the array and gives the same array."""
-    check_writeable(x)
+    check_writeable(w, x)
     if isinstance(y, Arr) and y.array.ndim > x.array.ndim:
-        fail(
-            Code.BAD_BROADCAST,
-            f"non-broadcastable output operand: rank {x.array.ndim} cannot hold a result of rank {y.array.ndim}",
-            types=[("left", x.array), ("right", y.array)],
-        )
+        _refuse_growth(w, x, y)
     operands: list[Abstract] = [x] if symbol == "**" and isinstance(y, Const) else [x, y]
     inputs, element_types = _inputs(w, operands)
     exponent = y if len(operands) == 1 else None

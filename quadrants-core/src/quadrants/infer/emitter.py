@@ -131,11 +131,13 @@ class Emitter:
 
     # checks and errors
 
-    def check(self, condition: Value, exc: type, *args: Abstract | str) -> None:
-        """Raise `exc(*args)` at run time unless the condition holds."""
+    def check(self, condition: Value, exc: type, *args: Abstract | str, note: str = "") -> None:
+        """Raise `exc(*args)` at run time, with a note for people, unless the condition holds."""
         values = [Const(arg) if isinstance(arg, str) else arg for arg in args]
         leaves = [leaf for value in values for leaf in value.leaves]
-        self.b.op("check", condition, *leaves, exc=class_name(exc), args=TupleType(tuple(v.type for v in values)))
+        more = {"note": note} if note else {}
+        args_ = TupleType(tuple(v.type for v in values))
+        self.b.op("check", condition, *leaves, regions=(), exc=class_name(exc), args=args_, **more)
 
     def unless(self, condition: Value, body: Callable[[], None]) -> None:
         """Run code without results where the condition does not hold."""
@@ -143,14 +145,39 @@ class Emitter:
         with self.b.into(regions[0]):
             self.b.op("yield")
         with self.b.into(regions[1]):
-            body()
-            self.b.op("yield")
+            try:
+                body()
+                self.b.op("yield")
+            except NeverReturns:
+                self.b.op("unreachable")
         self.b.op("if", condition, regions=regions)
 
-    def fails(self, exc: type, *args: Abstract | str) -> NoReturn:
+    def fails(self, exc: type, *args: Abstract | str, note: str = "") -> NoReturn:
         """Raise `exc(*args)` at run time; nothing after it is reached."""
-        self.check(self.b.bool(False), exc, *args)
+        self.check(self.b.bool(False), exc, *args, note=note)
         raise NeverReturns
+
+    def wrong(
+        self,
+        exc: type,
+        message: Abstract | str,
+        code: Code,
+        *,
+        hint: str | None = None,
+        types: Sequence[tuple[str, Type]] = (),
+    ) -> NoReturn:
+        """What is certain to raise `exc(message)` where the interpreter gets there: so does compiled code, and only there.
+
+        A note of the exception has the types and the hint. In kernels, which raise nothing by themselves, it is the error
+        `code` when compiling.
+        """
+        if self.options.kernel or self.options.device:
+            fail(code, message if isinstance(message, str) else f"this raises {exc.__name__}", hint=hint, types=types)
+        self.note_raise(exc, message, hint)
+        self.fails(exc, message, note=_note(code, hint, types))
+
+    def note_raise(self, exc: type, message: Abstract | str, hint: str | None) -> None:
+        """Record for `explain()` that the present place always raises. The walk provides it."""
 
     def unwrap(self, value: Abstract) -> Abstract:
         """The item of an optional, with a TypeError at run time where it is None."""
@@ -200,6 +227,15 @@ def scalar_type(value: Abstract) -> Scalar | None:
     if isinstance(value, Const) and isinstance(value.value, Number):
         return weak_of(value.value)
     return None
+
+
+def _note(code: Code, hint: str | None, types: Sequence[tuple[str, Type]]) -> str:
+    """What an error says beside its message, for an exception at run time."""
+    width = max((len(name) for name, _ in types), default=0)
+    lines = [
+        f"  {'where' if k == 0 else '     '} {name:<{width}} : {type_name(t)}" for k, (name, t) in enumerate(types)
+    ]
+    return "\n".join((*lines, f"  hint: {hint} ({code})" if hint else f"  see: python -m quadrants explain {code}"))
 
 
 def describe(value: Abstract | Type) -> str:

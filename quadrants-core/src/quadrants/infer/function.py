@@ -10,7 +10,7 @@ from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer import lists, texts
 from quadrants.infer.binding import parameter_names
 from quadrants.infer.closures import Rebox
-from quadrants.infer.emitter import fail
+from quadrants.infer.emitter import NeverReturns, fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import YIELDED, InstructionWalk
 from quadrants.infer.merge import Promote, generalise, join_types
@@ -60,7 +60,10 @@ class FunctionWalk(InstructionWalk):
         self.returns_apart = entry and self.engine.unions and not self.portable
         self.is_entry = entry
         self.param_types = tuple(types)
-        self.walk(tree.body)
+        try:
+            self.walk(tree.body)
+        except NeverReturns:
+            self.b.op("unreachable")
         result = self._finish(entry)
         result_types = () if result is None else result.leaves()
         scope = Scope(code.co_filename, code.co_qualname, code.co_firstlineno, self.ref.internal)

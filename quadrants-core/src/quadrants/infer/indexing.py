@@ -14,10 +14,10 @@ import numpy as np
 from quadrants._frozen import record
 from quadrants.diagnostics import Code
 from quadrants.infer import scalars
-from quadrants.infer.elementwise import assign_into
+from quadrants.infer.elementwise import assign_into, check_writeable
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number
-from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Num, SliceValue, Tup
+from quadrants.infer.values import Abstract, Arr, Const, List, ListDisplay, Num, SliceValue, Tup
 from quadrants.ir import Value
 from quadrants.types import BOOL, I64, ArrayType, Scalar
 
@@ -46,7 +46,7 @@ def get_item(w: Emitter, base: Arr, index: Abstract) -> Abstract:
     if any(_is_index_array(item) for item in items):
         return _fancy(w, base, items)
     dots = any(_is_constant(item, Ellipsis) for item in items)
-    items = _expand(base.array, items)
+    items = _expand(w, base.array, items)
     if len(items) == base.array.ndim and all(_is_integer(item) for item in items) and not dots:
         return load(w, base, [w.integer(item) for item in items])
     return make_view(w, base, items, (base.value, index))
@@ -88,7 +88,7 @@ def load(w: Emitter, base: Arr, indices: list[Value]) -> Num:
 
 def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
     """`base[index] = value`."""
-    refuse_readonly(base)
+    refuse_readonly(w, base)
     items = _prepared(w, index)
     if isinstance(value, Arr) and value.origin is not None and _same_place(value.origin, base, index):
         return  # `a[i:j] += x` has updated the view in place already
@@ -98,7 +98,7 @@ def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
     if any(_is_index_array(item) for item in items):
         w.call_library("indexing:set_fancy", base, _only(items), _as_operand(w, value))
         return
-    items = _expand(base.array, items)
+    items = _expand(w, base.array, items)
     if len(items) == base.array.ndim and all(_is_integer(item) for item in items):
         store(w, base, [w.integer(item) for item in items], value)
         return
@@ -106,15 +106,9 @@ def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
     assign_into(w, target, value)
 
 
-def refuse_readonly(base: Arr) -> None:
+def refuse_readonly(w: Emitter, base: Arr) -> None:
     """The error for a store into an array that may not be written."""
-    if base.array.readonly:
-        fail(
-            Code.READONLY_ARRAY,
-            "assignment destination is read-only",
-            types=[("array", base.array)],
-            hint="Pass a writeable array, or make a copy with .copy().",
-        )
+    check_writeable(w, base, "assignment destination is read-only")
 
 
 def store(w: Emitter, base: Arr, indices: list[Value], value: Abstract) -> None:
@@ -126,6 +120,9 @@ def store(w: Emitter, base: Arr, indices: list[Value], value: Abstract) -> None:
 def _element(w: Emitter, value: Abstract, dtype: Scalar) -> Abstract:
     if isinstance(value, Arr) and value.array.ndim == 0:
         return load(w, value, [])
+    if isinstance(value, (Arr, Tup, ListDisplay, List)):
+        types, hint = [("value", value.type)], f"The place holds one {describe(dtype)}: assign a number, or to a slice."
+        w.wrong(ValueError, "setting an array element with a sequence.", Code.TYPE_MISMATCH, types=types, hint=hint)
     scalar = scalar_type(value)
     if scalar is None:
         value = w.num(value)
@@ -170,14 +167,14 @@ def _as_operand(w: Emitter, value: Abstract) -> Abstract:
 
 
 def _masked(w: Emitter, base: Arr, items: tuple[Abstract, ...]) -> Abstract:
-    return w.call_library("indexing:get_masked", base, _mask(base, items))
+    return w.call_library("indexing:get_masked", base, _mask(w, base, items))
 
 
 def _set_masked(w: Emitter, base: Arr, items: tuple[Abstract, ...], value: Abstract) -> None:
-    w.call_library("indexing:set_masked", base, _mask(base, items), _as_operand(w, value))
+    w.call_library("indexing:set_masked", base, _mask(w, base, items), _as_operand(w, value))
 
 
-def _mask(base: Arr, items: tuple[Abstract, ...]) -> Abstract:
+def _mask(w: Emitter, base: Arr, items: tuple[Abstract, ...]) -> Abstract:
     if len(items) != 1 or not isinstance(items[0], Arr):
         fail(
             Code.BAD_INDEX,
@@ -185,7 +182,9 @@ def _mask(base: Arr, items: tuple[Abstract, ...]) -> Abstract:
             hint="Combine masks with &, or index in two steps: a[mask][:, j].",
         )
     if items[0].array.ndim > base.array.ndim:
-        fail(Code.BAD_INDEX, f"too many indices: the mask has rank {items[0].array.ndim}, the array {base.array.ndim}")
+        mask = items[0].array
+        text = f"too many indices for array: array is {base.array.ndim}-dimensional, but {mask.ndim} were indexed"
+        w.wrong(IndexError, text, Code.BAD_INDEX, types=[("array", base.array), ("mask", mask)])
     return items[0]
 
 
@@ -193,7 +192,7 @@ def _fancy(w: Emitter, base: Arr, items: tuple[Abstract, ...]) -> Abstract:
     return w.call_library("indexing:get_fancy", base, _only(items))
 
 
-def _expand(array: ArrayType, items: tuple[Abstract, ...]) -> tuple[Abstract, ...]:
+def _expand(w: Emitter, array: ArrayType, items: tuple[Abstract, ...]) -> tuple[Abstract, ...]:
     """The items with the ellipsis, and what is left out at the end, written out as full slices."""
     full = SliceValue(Const(None), Const(None), Const(None))
     for item in items:
@@ -211,14 +210,11 @@ def _expand(array: ArrayType, items: tuple[Abstract, ...]) -> tuple[Abstract, ..
             )
     used = sum(not _is_constant(item, None) and not _is_constant(item, Ellipsis) for item in items)
     if used > array.ndim:
-        fail(
-            Code.BAD_INDEX,
-            f"too many indices for array: array is {array.ndim}-dimensional, but {used} were indexed",
-            types=[("array", array)],
-        )
+        text = f"too many indices for array: array is {array.ndim}-dimensional, but {used} were indexed"
+        w.wrong(IndexError, text, Code.BAD_INDEX, types=[("array", array)], hint="Use one index for each axis at most.")
     dots = [position for position, item in enumerate(items) if _is_constant(item, Ellipsis)]
     if len(dots) > 1:
-        fail(Code.BAD_INDEX, "an index can only have a single ellipsis ('...')")
+        w.wrong(IndexError, "an index can only have a single ellipsis ('...')", Code.BAD_INDEX)
     at = dots[0] if dots else len(items)
     rest = items[at + 1 :] if dots else ()
     return (*items[:at], *[full] * (array.ndim - used), *rest)

@@ -40,6 +40,8 @@ from quadrants.ir import Value
 from quadrants.types import FormatHole, FormatType, TupleType
 from quadrants.types.promotion import weak_of
 
+_UNPACK_HINT = "Name as many targets as there are values; `*rest` takes what is left."
+
 #: The local that collects the items of a generator expression.
 YIELDED = "@yielded"
 
@@ -182,6 +184,7 @@ class InstructionWalk(ScopeWalk):
             elementwise.assign_into(self, part, value)
             return
         if name == "flat" and isinstance(owner, Arr):
+            elementwise.check_writeable(self, owner, "array is read-only")
             self.call_library("sequences:set_flat", owner, SliceValue(Const(None), Const(None), Const(None)), value)
             return
         fail(Code.NOT_ASSIGNABLE, f"the attribute '{name}' of {describe(owner)} cannot be assigned")
@@ -328,6 +331,9 @@ class InstructionWalk(ScopeWalk):
         index, base = self.pop(), self.unwrap(self.pop())
         if isinstance(base, ListDisplay):
             lists.promote(self, base)
+        if isinstance(base, Arr):
+            hint = "Use np.delete, which gives a new array, or a mask: a[keep]."
+            self.wrong(ValueError, "cannot delete array elements", Code.UNSUPPORTED_DELETE, hint=hint)
         if not isinstance(base, List):
             fail(Code.UNSUPPORTED_DELETE, f"items of {describe(base)} cannot be deleted")
         lists.delete_item(self, base, self.unwrap(index))
@@ -359,8 +365,8 @@ class InstructionWalk(ScopeWalk):
         items = sequences.as_items(self, self.pop(), n)
         if len(items) != n:
             word = "too many" if len(items) > n else "not enough"
-            got = "" if len(items) > n else f", got {len(items)}"
-            fail(Code.BAD_UNPACK, f"{word} values to unpack (expected {n}{got})")
+            got = "" if len(items) > n and sys.version_info < (3, 14) else f", got {len(items)}"
+            self.wrong(ValueError, f"{word} values to unpack (expected {n}{got})", Code.BAD_UNPACK, hint=_UNPACK_HINT)
         for item in reversed(items):
             self.push(item)
 
@@ -368,7 +374,8 @@ class InstructionWalk(ScopeWalk):
         before, after = counts
         items = sequences.as_items(self, self.pop())
         if len(items) < before + after:
-            fail(Code.BAD_UNPACK, f"not enough values to unpack (expected at least {before + after}, got {len(items)})")
+            text = f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
+            self.wrong(ValueError, text, Code.BAD_UNPACK, hint=_UNPACK_HINT)
         middle = len(items) - after
         for item in reversed(items[middle:]):
             self.push(item)

@@ -183,6 +183,7 @@ def method(w: Emitter, xs: Abstract, name: str, args: tuple[Abstract, ...], keyw
         append(w, xs, args[0])
         return Const(None)
     if name == "insert" and len(args) == 2:
+        args = (Num(PYINT, w.integer(args[0])), args[1])
         wanted = join_types(xs.item, generalise(args[1].type))
         if wanted != xs.item:
             promote(w, xs, args[1].type)

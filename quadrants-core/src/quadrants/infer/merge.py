@@ -190,7 +190,9 @@ def _join_numbers(a: Type, b: Type) -> Type:
 def _join_arrays(a: ArrayType, b: ArrayType) -> Type:
     if a.dtype != b.dtype or a.ndim != b.ndim or a.space != b.space:
         return _conflict(a, b)
-    return replace(a, layout=a.layout if a.layout == b.layout else "A", readonly=a.readonly or b.readonly)
+    layout = a.layout if a.layout == b.layout else "A"
+    mixed = a.mixed or b.mixed or a.readonly != b.readonly
+    return replace(a, layout=layout, readonly=a.readonly or b.readonly, mixed=mixed)
 
 
 def _join_items(a: TupleType, b: TupleType) -> Type:

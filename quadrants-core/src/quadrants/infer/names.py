@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from quadrants._frozen import frozen
-from quadrants.diagnostics import Code, CompileError, SourceLocation
+from quadrants.diagnostics import Code, CompileError, Decision, DecisionKind, SourceLocation
 from quadrants.infer import boxes, closures, texts
 from quadrants.infer.captured import Box, Late
 from quadrants.infer.emitter import fail, suggestion
@@ -335,6 +335,15 @@ class ScopeWalk(ControlWalk):
         found = self.pop()
         assert len(self.live_env.stack) == depth
         return found
+
+    def note_raise(self, exc: type, message: Abstract | str, hint: str | None) -> None:
+        if self.ref.internal:
+            return
+        text = f"always raises {exc.__name__}" + (f": {message}" if isinstance(message, str) else "")
+        detail = (("hint", hint),) if hint else ()
+        self.decisions.append(
+            Decision("inference", DecisionKind.REMAINS, self.location(), "always-raises", text, detail)
+        )
 
     def location(self) -> SourceLocation:
         """Where the walk is."""

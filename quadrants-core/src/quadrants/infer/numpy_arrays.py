@@ -10,6 +10,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
+from numpy.exceptions import AxisError
 
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, convert, elementwise, reshaping, sequences
@@ -26,7 +27,7 @@ def _creation(name: str, fill: str) -> Builtin:
     def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         bound = arguments(name, ("shape", "dtype", "order"), args, keywords)
         dtype = convert.as_dtype(bound["dtype"]) if given(bound["dtype"]) else F64
-        result = allocate(w, shape_of(w, bound["shape"]), dtype, fill == "zeros", order_of(bound["order"]))
+        result = allocate(w, shape_of(w, bound["shape"]), dtype, fill == "zeros", order_of(w, bound["order"]))
         if fill == "ones":
             elementwise.assign_into(w, result, Const(1))
         return result
@@ -44,7 +45,7 @@ def _full(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         if scalar is None:
             fail(Code.BAD_ARGUMENTS, f"{describe(value)} cannot be an element of an array")
         dtype = scalar.machine
-    result = allocate(w, shape_of(w, bound["shape"]), dtype, False, order_of(bound["order"]))
+    result = allocate(w, shape_of(w, bound["shape"]), dtype, False, order_of(w, bound["order"]))
     elementwise.assign_into(w, result, value)
     return result
 
@@ -84,9 +85,17 @@ def _transpose(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstra
     ndim = value.array.ndim
     if not parts:
         return attributes.transposed(w, value, tuple(reversed(range(ndim))))
-    order = tuple(_constant_int(part, "an axis") % ndim if ndim else 0 for part in parts)
-    if sorted(order) != list(range(ndim)):
-        fail(Code.BAD_AXIS, "axes don't match array")
+    axes_ = [_constant_int(part, "an axis") for part in parts]
+    types, hint = [("array", value.array)], "Name each axis once: they count from 0 to ndim - 1."
+    if len(axes_) != ndim:
+        w.wrong(ValueError, "axes don't match array", Code.BAD_AXIS, types=types, hint=hint)
+    for axis in axes_:
+        if not -ndim <= axis < ndim:
+            text = f"axis {axis} is out of bounds for array of dimension {ndim}"
+            w.wrong(AxisError, text, Code.BAD_AXIS, types=types, hint=hint)
+    order = tuple(axis % ndim for axis in axes_)
+    if len(set(order)) != ndim:
+        w.wrong(ValueError, "repeated axis in transpose", Code.BAD_AXIS, types=types, hint=hint)
     return attributes.transposed(w, value, order)
 
 
@@ -108,7 +117,7 @@ def _astype(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
 def _copy_call(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     bound = arguments("copy", ("order",), args, keywords, 0)
     keep = value.array.layout == "F" and isinstance(bound["order"], Const) and bound["order"].value in ("F", "A", "K")
-    return copy(w, value, "F" if keep else order_of(bound["order"]))
+    return copy(w, value, "F" if keep else order_of(w, bound["order"]))
 
 
 def _fill(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
@@ -151,6 +160,7 @@ def _clip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         result = w.call_value(Const(np.positive), [result], {})  # type: ignore[attr-defined]
     out = bound["out"]
     if isinstance(out, Arr):
+        elementwise.check_writeable(w, out)
         elementwise.assign_into(w, out, result)
         return out
     return result
@@ -201,7 +211,13 @@ def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         w.check(w.b.value("cmp", dim, w.b.i64(0), pred="ge"), ValueError, text)
     lead = len(dims) - value.array.ndim
     if lead < 0:
-        fail(Code.BAD_BROADCAST, "input operand has more dimensions than allowed by the shape")
+        text = (
+            "input operand has more dimensions than allowed by the axis remapping"
+            if dims
+            else "cannot broadcast a non-scalar to a scalar array"
+        )
+        hint = "The shape needs as many axes as the array has, or more."
+        w.wrong(ValueError, text, Code.BAD_BROADCAST, types=[("array", value.array)], hint=hint)
     v, strides = w.b.value, [w.b.i64(0)] * lead
     for axis in range(value.array.ndim):
         own, wanted = v("dim", value.value, axis=axis), dims[lead + axis]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from quadrants.infer import lists
+from quadrants.infer import elementwise, lists
 from quadrants.infer.emitter import Emitter, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
@@ -51,6 +51,7 @@ def _load(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
 def _store(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     value, array, *index = args
     assert isinstance(array, Arr)
+    elementwise.check_writeable(w, array, "assignment destination is read-only")
     register = w.cast(value, array.array.dtype)
     w.b.op("store", register, array.value, *(w.integer(item) for item in index), checked=False, wrap=False)
     return Const(None)

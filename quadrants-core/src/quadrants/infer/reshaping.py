@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, convert, indexing, sequences
-from quadrants.infer.allocation import Args, Keywords, arguments, copy, given
+from quadrants.infer.allocation import Args, Keywords, arguments, copy, given, unknown_order
 from quadrants.infer.emitter import Emitter, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Text, Tup
 from quadrants.ir import Value
@@ -49,7 +49,8 @@ def known_dims(w: Emitter, total: Value, parts: list[Abstract]) -> list[Value]:
     v, zero, one = w.b.value, w.b.i64(0), w.b.i64(1)
     dims = [w.integer(part, "a dimension") for part in parts]
     if sum(map(_negative, parts)) > 1:
-        fail(Code.BAD_SHAPE, "can only specify one unknown dimension")
+        hint = "Write the sizes of the other axes as numbers."
+        w.wrong(ValueError, "can only specify one unknown dimension", Code.BAD_SHAPE, hint=hint)
     open_ = [k for k, part in enumerate(parts) if _negative(part) or not isinstance(part, Const)]
     unknown = {k: v("cmp", dims[k], zero, pred="lt") for k in open_}
     count, known = zero, one
@@ -93,7 +94,7 @@ def _reversed(value: Arr) -> tuple[int, ...]:
     return tuple(reversed(range(value.array.ndim)))
 
 
-def _order(value: Arr, given_: Abstract) -> str:
+def _order(w: Emitter, value: Arr, given_: Abstract) -> str:
     """ "C" or "F" of an order argument; "A" and "K" by the layout."""
     if not given(given_):
         return "C"
@@ -104,7 +105,7 @@ def _order(value: Arr, given_: Abstract) -> str:
         return "F" if value.array.layout == "F" else "C"
     if order in ("C", "F"):
         return str(order)
-    fail(Code.NOT_CONSTANT, "order has to be the constant 'C', 'F', 'A' or 'K'")
+    unknown_order(w, given_)
 
 
 def reshape_call(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
@@ -121,12 +122,12 @@ def reshape_call(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abst
     parts: list[Abstract] = [w.unwrap(arg) for arg in args]
     if len(parts) == 1 and not scalar_type(parts[0]):
         parts = list(sequences.as_items(w, parts[0]))
-    return reshape(w, value, parts, _order(value, order))
+    return reshape(w, value, parts, _order(w, value, order))
 
 
 def ravel(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     """`a.ravel()`: a view where the elements are contiguous in the order."""
-    order = _order(value, arguments("ravel", ("order",), args, keywords, 0)["order"])
+    order = _order(w, value, arguments("ravel", ("order",), args, keywords, 0)["order"])
     if order == "F":
         value = attributes.transposed(w, value, _reversed(value))
     if value.array.layout != "C":
@@ -136,7 +137,7 @@ def ravel(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
 
 def flatten(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     """`a.flatten()`: always a copy."""
-    order = _order(value, arguments("flatten", ("order",), args, keywords, 0)["order"])
+    order = _order(w, value, arguments("flatten", ("order",), args, keywords, 0)["order"])
     if order == "F":
         value = attributes.transposed(w, value, _reversed(value))
     fresh = copy(w, value)
@@ -158,7 +159,8 @@ def item(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
         assert isinstance(index, Tup)
         args = index.items
     if len(args) != value.array.ndim:
-        fail(Code.BAD_INDEX, "incorrect number of indices for array")
+        types = [("array", value.array)]
+        w.wrong(ValueError, "incorrect number of indices for array", Code.BAD_INDEX, types=types)
     element = indexing.load(w, value, [w.integer(arg) for arg in args])
     weak = weak_version(element.scalar)
     return Num(weak, w.cast(element, weak))

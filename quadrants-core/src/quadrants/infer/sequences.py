@@ -326,6 +326,8 @@ def get_item(
         bounds = [part.value if isinstance(part, Const) else ... for part in (index.start, index.stop, index.step)]
         if ... in bounds:
             fail(Code.NOT_CONSTANT, "the bounds of a slice of a tuple have to be constants")
+        if bounds[2] == 0:
+            w.wrong(ValueError, "slice step cannot be zero", Code.BAD_VALUE)
         return make(items[slice(*bounds)])  # type: ignore[arg-type]
     position = w.integer(index, f"a {kind} index")
     if kind != "tuple":

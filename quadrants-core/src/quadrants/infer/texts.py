@@ -42,6 +42,7 @@ from quadrants.types import (
     ChoiceType,
     FormatHole,
     FormatType,
+    Kind,
     LiteralType,
     Scalar,
     TupleType,
@@ -182,6 +183,12 @@ def formatted(w: Emitter, value: Abstract, conversion: str, spec: str) -> Abstra
             return Const(format(conversions[conversion](value.value), spec))
         except (ValueError, TypeError):
             return call(w, "builtins:format", [value, Const(spec)], STR)
+    if isinstance(value, Num) and not conversion and value.scalar.weak:
+        known: dict[Kind, object] = {Kind.BOOL: True, Kind.INT: 1, Kind.FLOAT: 0.5, Kind.COMPLEX: 0.5j}
+        try:
+            format(known[value.scalar.kind], spec)
+        except ValueError as error:
+            w.wrong(ValueError, str(error), Code.BAD_FORMAT_SPEC)
     parts, leaves = parts_of(w, value, conversion, spec)
     return Text(FormatType(tuple(parts)), leaves)
 

@@ -423,7 +423,7 @@ def _delivered(w: Emitter, name: str, result: Abstract, out: Abstract | None, wh
     """The result, or `out` with the result written to it, where a mask holds."""
     if not isinstance(out, Arr):
         return result if where is None else w.call_library("elementwise:where_given", result, where)
-    elementwise.check_writeable(out)
+    elementwise.check_writeable(w, out)
     source = result.array.dtype if isinstance(result, Arr) else scalar_type(result)
     if source is not None:
         elementwise.check_same_kind(out, source.machine, f"np.{name}", "out[...] = ...")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
-from quadrants.infer.emitter import Bounds, Emitter, Options, fail
+from quadrants.infer.emitter import Bounds, Emitter, NeverReturns, Options, fail
 from quadrants.infer.ends import Exit, Fact, Mirror, Return, Target
 from quadrants.infer.headers import Solution, assumption
 from quadrants.infer.merge import convert, generalise, join_types
@@ -128,23 +128,21 @@ class ControlWalk(Emitter):
         """`return x if test else y`: each arm returns what it has, without a type for both."""
         self.at(node.loc)
         test = self.condition(self.pop())
+        then, orelse = (nodes.Seq((*seq.items, following)) for seq in (node.then, node.orelse))
         if isinstance(test, bool):
-            self._walk_and_return(node.then if test else node.orelse, following)
+            self.walk(then if test else orelse)
             return
-        self.branch(
-            test,
-            lambda: self._walk_and_return(node.then, following),
-            lambda: self._walk_and_return(node.orelse, following),
-        )
-
-    def _walk_and_return(self, seq: nodes.Seq, following: nodes.Return) -> None:
-        self.walk(nodes.Seq((*seq.items, following)))
+        self.branch(test, lambda: self.walk(then), lambda: self.walk(orelse))
 
     def in_region(self, region: Region, env: Env, body: Callable[[], None]) -> Exit | None:
         """Run `body` in the region from the environment; the open end, if it is reached."""
         with self.b.into(region):
             self.env = env
-            body()
+            try:
+                body()
+            except NeverReturns:
+                self.b.op("unreachable")
+                self.env = None
         end = self.env
         self.env = None
         return None if end is None else Exit(region, end, self.b.loc)
@@ -257,8 +255,7 @@ class ControlWalk(Emitter):
             return
         label: dict[str, object] = {"label": target.label}
         ends: list[tuple[Exit, str, dict[str, object]]] = [(exit_, "break", dict(label)) for exit_ in target.exits]
-        if end is not None:
-            ends.append((end, "yield", {}))
+        ends += [] if end is None else [(end, "yield", {})]
         self._join(base, "block", [], [region], ends, label, live)
 
     def _splice(self, region: Region) -> None:
@@ -313,8 +310,13 @@ class ControlWalk(Emitter):
         def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
             return self._run_body(node.label, label, base, [], types, lambda _: self.walk(node.body))
 
-        key = ("loop", id(node))
-        region, types, ends = self.solve(key, base, self._carried(node, base), run)
+        region, types, ends = self.solve(("loop", id(node)), base, self._carried(node, base), run)
+        self._append_loop(base, region, types, ends, label, loc)
+
+    def _append_loop(
+        self, base: Env, region: Region, types: dict[str, Type], ends: list[Exit], label: int, loc: Loc | None
+    ) -> None:
+        """The `loop` op of a solved body: it is left by breaks and returns only."""
         inits = self._initial_values(base, types)
         for end in ends:
             self._close(end, "continue", list(types.items()), {"label": label})
@@ -385,16 +387,9 @@ class ControlWalk(Emitter):
         def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
             return self._run_body(node.label, label, base, [], types, lambda _: turn())
 
-        key = ("growing", id(node))
         carried: dict[str, Type | None] = {**self._carried(node, base), counter: PYINT}
-        region, types, ends = self.solve(key, base, carried, run)
-        inits = self._initial_values(base, types)
-        for end in ends:
-            self._close(end, "continue", list(types.items()), {"label": label})
-        self.b.loc = loc
-        self.b.region.ops.append(Op(OPS["loop"], inits, [], {"label": label, "result_types": ()}, [region], loc))
-        self.b.op("unreachable")
-        self.env = None
+        region, types, ends = self.solve(("growing", id(node)), base, carried, run)
+        self._append_loop(base, region, types, ends, label, loc)
 
     def _carried(self, node: nodes.Loop | nodes.For, base: Env) -> dict[str, Type | None]:
         """The locals that a loop carries, with their types at its entry (None: unbound)."""

@@ -33,6 +33,8 @@ def diagflat(v, k=0):
 def fill_diagonal(a, val, wrap=False):
     if a.ndim < 2:
         raise ValueError("array must be at least 2-d")
+    if not a.flags.writeable:
+        raise ValueError("underlying array is read-only")
     n = a.shape[0]
     for size in a.shape:
         if a.ndim > 2 and size != n:
@@ -58,7 +60,7 @@ def fill_wrapped(a, line, n):
 
 def tri(N, M=None, k=0, dtype=float):
     columns = N if M is None else M
-    out = np.zeros((N, columns), dtype)
+    out = np.zeros((max(N, 0), max(columns, 0)), dtype)
     for i in range(N):
         for j in range(max(min(i + k + 1, columns), 0)):
             out[i, j] = 1

@@ -292,6 +292,8 @@ def randint(low, high=None, size=None, dtype=int):
 
 
 def shuffle(x):
+    if isinstance(x, np.ndarray) and not x.flags.writeable:
+        raise ValueError("array is read-only")
     for i in range(x.shape[0] - 1, 0, -1):
         j = up_to(STATE, i)
         if x.ndim == 1:

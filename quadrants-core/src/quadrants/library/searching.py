@@ -224,6 +224,8 @@ def count_into(counts, values, edges, uniform, shares):
 
 
 def take(a, indices, axis=None, out=None, mode="raise"):
+    if mode not in ("raise", "wrap", "clip"):
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got '{mode}')")
     a = as_array(a)
     if axis is None:
         return deliver(taken_line(a.reshape(-1), indices, mode), out)
@@ -280,6 +282,8 @@ def take_along_axis(arr, indices, axis=-1):
     if axis is None:
         return a.reshape(-1)[indices]
     front = checked_axis(axis, a.ndim)
+    if a.ndim != indices.ndim:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if not raw.known(axis):
         return along(taken_along, front, a.ndim, 0, a, indices)
     shape = np.broadcast_shapes(drop(a.shape, front), drop(indices.shape, front))

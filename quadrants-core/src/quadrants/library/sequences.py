@@ -158,6 +158,8 @@ def flat_copy(a):
 
 def set_flat(a, index, value):
     """`a.flat[index] = value`: several values are used again from the start when they run out."""
+    if not a.flags.writeable:
+        raise ValueError("underlying array is read-only")
     if isinstance(index, (int, np.integer)):
         a[flat_place(index, a.shape)] = value
     else:

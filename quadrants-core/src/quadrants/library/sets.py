@@ -44,6 +44,9 @@ def setxor1d(ar1, ar2, assume_unique=False):
 def lexsort(keys, axis=-1):
     """The order by the last key, then by the one before it, ..."""
     if isinstance(keys, (tuple, list)):
+        for key in keys:
+            if as_array(key).shape != as_array(keys[0]).shape:
+                raise ValueError("all keys need to be the same shape")
         return lexsorted(keys, np.arange(as_array(keys[0]).shape[0]))
     order = np.arange(keys.shape[1])
     for k in range(keys.shape[0]):
@@ -78,5 +81,7 @@ def argpartition(a, kth, axis=-1, kind="introselect", order=None):
 
 
 def partition_in_place(a, kth, axis=-1, kind="introselect", order=None):
+    if not a.flags.writeable:
+        raise ValueError("partition array is read-only")
     check_kth(a, kth, axis)
     a.sort(axis)

@@ -242,6 +242,10 @@ def repeated(a, repeats, axis):
     n = a.shape[axis]
     if isinstance(repeats, (np.ndarray, tuple, list)):
         counts = as_array(repeats)
+        if counts.dtype.kind not in "iub":
+            raise TypeError(
+                f"Cannot cast array data from dtype('{counts.dtype.name}') to dtype('int64') according to the rule 'safe'"
+            )
         if counts.shape[0] != n and counts.shape[0] != 1:
             raise ValueError(f"operands could not be broadcast together with shape ({n},) ({counts.shape[0]},)")
         each = np.broadcast_to(counts, (n,))
@@ -373,10 +377,14 @@ def flipud(m):
 def rot90(m, k=1, axes=(0, 1)):
     """The array turned by k quarter turns in the plane of two axes (k is a compile-time constant)."""
     a = as_array(m)
-    p = checked_axis(axes[0], a.ndim)
-    q = checked_axis(axes[1], a.ndim)
-    if p == q:
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    if axes[0] == axes[1] or abs(axes[0] - axes[1]) == a.ndim:
         raise ValueError("Axes must be different.")
+    if max(axes) >= a.ndim or min(axes) < -a.ndim:
+        raise ValueError(f"Axes={axes} out of range for array of ndim={a.ndim}.")
+    p = axes[0] % a.ndim
+    q = axes[1] % a.ndim
     turns = k % 4
     if turns == 0:
         return a[...]

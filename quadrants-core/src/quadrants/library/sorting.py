@@ -258,7 +258,13 @@ def merge(a, spare, start, middle, stop):
         k += 1
 
 
+def check_kind(kind):
+    if kind is not None and kind not in ("quicksort", "heapsort", "mergesort", "stable", "quick", "heap", "merge"):
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got '{kind}')")
+
+
 def sort(a, axis=-1, kind=None, order=None, *, stable=None):
+    check_kind(kind)
     a = as_array(a)
     if axis is None:
         out = a.reshape(-1).copy()
@@ -271,6 +277,9 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
     """The method `ndarray.sort`."""
+    check_kind(kind)
+    if not a.flags.writeable:
+        raise ValueError("sort array is read-only")
     front = checked_axis(axis, a.ndim)
     if raw.known(axis):
         lines = axis_last(a, front)
@@ -281,6 +290,7 @@ def sort_in_place(a, axis=-1, kind=None, order=None, *, stable=None):
 
 
 def argsort(a, axis=-1, kind=None, order=None, *, stable=None):
+    check_kind(kind)
     a = as_array(a)
     if axis is None:
         line = a.reshape(-1)

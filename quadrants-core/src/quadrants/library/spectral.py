@@ -69,6 +69,8 @@ def norm_row(a, dtype, ord):
 
 
 def vector_norm(a, ord, axis, keepdims):
+    if isinstance(ord, str):
+        raise ValueError(f"Invalid norm order '{ord}' for vectors")
     return reduce(norm_row, a, checked_axis(axis, a.ndim), keepdims, real_dtype(a.dtype), ord)
 
 
@@ -308,6 +310,8 @@ def cond(x, p=None):
     if p is None or p == 2:
         s = singular_values(a)
         return s.max() / s.min()
+    if a.shape[0] != a.shape[1]:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
     return norm(a, p) * norm(inv(a), p)
 
 
@@ -332,6 +336,8 @@ def lstsq(a, b, rcond=None):
     """The least-squares solution, residuals, rank and singular values."""
     x = as_array(a)
     right = as_array(b)
+    if x.shape[0] != right.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
     u, s, v = jacobi_svd(x)
     share = max(x.shape[0], x.shape[1]) * np.finfo(s.dtype).eps if rcond is None else rcond
     rank = 0

@@ -18,6 +18,8 @@ def array_split(ary, indices_or_sections, axis=0):
         return along(split_along, front, a.ndim, 0, a, indices_or_sections)
     if isinstance(indices_or_sections, (tuple, list)):
         return between(a, front, 0, indices_or_sections)
+    if indices_or_sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
     return sections(a, front, 0, indices_or_sections)
 
 
@@ -207,6 +209,8 @@ def select(condlist, choicelist, default=0):
 
 def put(a, ind, v, mode="raise"):
     """Writes values at places of the array counted in C order."""
+    if not a.flags.writeable:
+        raise ValueError("put: output array is read-only")
     places = as_array(ind).reshape(-1)
     values = as_array(v).reshape(-1)
     shape = a.shape
@@ -234,12 +238,16 @@ def unravel_index(indices, shape):
 
 def ravel_multi_index(multi_index, dims):
     """The place in C order of an index, or of an index of arrays."""
+    if len(multi_index) != len(dims):
+        raise ValueError(f"parameter multi_index must be a sequence of length {len(dims)}")
     return ravelled(multi_index, dims, np.int64(0))
 
 
 def ravelled(index, dims, so_far):
     if len(index) == 0:
         return so_far
+    if np.any(index[0] < 0) or np.any(index[0] >= dims[0]):
+        raise ValueError("invalid entry in coordinates array")
     return ravelled(index[1:], dims[1:], so_far * dims[0] + index[0])
 
 
@@ -262,6 +270,8 @@ def copyto(dst, src, casting="same_kind", where=True):
 
 def putmask(a, mask, values):
     """Writes values where the mask is true: the value at the same place of the endlessly repeated values."""
+    if not a.flags.writeable:
+        raise ValueError("putmask: output array is read-only")
     source = as_array(values).reshape(-1)
     holes = as_array(mask)
     k = 0

@@ -206,6 +206,8 @@ def deliver(result, out):
     """The result, or `out` with the result written to it."""
     if out is None:
         return result
+    if not out.flags.writeable:
+        raise ValueError("output array is read-only")
     if np.shape(result) != out.shape:
         raise ValueError(f"output parameter has the shape {out.shape}, the result has the shape {np.shape(result)}")
     out[...] = result

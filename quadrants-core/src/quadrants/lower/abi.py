@@ -162,6 +162,7 @@ class Site:
         result: the type of the call's result, for HOST.
         chain: for RAISE, what the exception that is being handled is to this one: "" (there is none), "context", "cause" or
             "none" (context of an exception raised `from None`). It is the first word of the payload then.
+        note: for RAISE, what is added to the exception for people.
     """
 
     kind: SiteKind
@@ -172,6 +173,7 @@ class Site:
     target: str = ""
     result: Type | None = None
     chain: str = ""
+    note: str = ""
 
 
 @frozen

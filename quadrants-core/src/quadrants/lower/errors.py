@@ -70,7 +70,8 @@ def throw(e: FunctionEmitter, op: Op | None, exc: str, args: Type, payload: Sequ
         e.swallow(e.handling[-1][0])
     number = e.module.exceptions.number(exc)
     chain = "" if not e.handling else str(op.attrs.get("cause") or "context") if op is not None else "context"
-    site = e.module.site(SiteKind.RAISE, e.function, op, exc=number, args=args, chain=chain)
+    note = str(op.attrs.get("note", "")) if op is not None else ""
+    site = e.module.site(SiteKind.RAISE, e.function, op, exc=number, args=args, chain=chain, note=note)
     handled: list[Word] = [("ui32", e.handling[-1][0])] if chain else []
     words = [as_word(e, word) for word in (*handled, *payload)[:PAYLOAD_WORDS]]
     e.leave(_record(e, site, number, words), op.cleanup if op else ())

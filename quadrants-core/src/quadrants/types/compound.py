@@ -19,6 +19,7 @@ class ArrayType(Type):
         layout: "C" (row-major contiguous), "F" (column-major contiguous) or "A" (any strides). Arrays of rank 0 and 1
             that are contiguous are "C".
         readonly: whether writing to it is an error.
+        mixed: of what is read-only, whether it is so on some of the paths only that lead here.
         space: where its memory is, on a device: one of `SPACES`. Code for the host knows "global" only.
     """
 
@@ -27,6 +28,7 @@ class ArrayType(Type):
     layout: str = "C"
     readonly: bool = False
     space: str = "global"
+    mixed: bool = False
 
     @property
     def heap(self) -> bool:
@@ -37,8 +39,9 @@ class ArrayType(Type):
         return self.layout != "A"
 
     def __str__(self) -> str:
-        marks = (", ro" if self.readonly else "") + (f", {self.space}" if self.space != "global" else "")
-        return f"array<{self.dtype}, {self.ndim}, {self.layout}{marks}>"
+        access = ", mixed" if self.mixed else ", ro" if self.readonly else ""
+        space = f", {self.space}" if self.space != "global" else ""
+        return f"array<{self.dtype}, {self.ndim}, {self.layout}{access}{space}>"
 
 
 @frozen

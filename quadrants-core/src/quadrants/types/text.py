@@ -236,7 +236,8 @@ def _array(scanner: Scanner) -> ArrayType:
     if layout not in ("C", "F", "A"):
         raise scanner.error(f"expected the layout C, F or A, found {layout!r}", start)
     more = scanner.accept(",")
-    readonly = more and scanner.accept_word("ro")
+    mixed = more and scanner.accept_word("mixed")
+    readonly = mixed or (more and scanner.accept_word("ro"))
     if readonly:
         more = scanner.accept(",")
     space = SPACES[0]
@@ -247,7 +248,7 @@ def _array(scanner: Scanner) -> ArrayType:
             raise scanner.error(
                 f"expected {'' if readonly else 'ro, '}{' or '.join(SPACES[1:])}, found {space!r}", start
             )
-    return ArrayType(dtype, ndim, layout, readonly, space)
+    return ArrayType(dtype, ndim, layout, readonly, space, mixed)
 
 
 def _lanes(scanner: Scanner) -> LanesType:

@@ -170,7 +170,8 @@ f(3)
     Entry(
         Code.UNSUPPORTED_DELETE,
         "a del statement",
-        "Deleting a local name or an item of a list is fine; deleting items of arrays, slices and attributes is not compiled.",
+        "Deleting a local name or an item of a list is fine; deleting attributes and globals is not compiled. Items of "
+        "arrays cannot be deleted: as in NumPy, that raises ValueError.",
         """
 @qd.njit
 def f(a):

@@ -123,7 +123,8 @@ f(1.0, (1, 2))
     Entry(
         Code.BAD_INDEX,
         "an index of a wrong type or number",
-        "Arrays are indexed by integers, slices, None, `...` and Boolean arrays, at most one for each axis.",
+        "Arrays are indexed by integers, slices, None, `...` and arrays of integers or Booleans, at most one for each axis. Too "
+        "many of them raise IndexError where the program gets to it, as in NumPy; other types are errors when compiling.",
         """
 @qd.njit
 def f(a):
@@ -150,7 +151,8 @@ f(3)
     Entry(
         Code.BAD_UNPACK,
         "a wrong number of values to unpack",
-        "The tuple on the right has another number of values than there are targets on the left.",
+        "The tuple on the right has another number of values than there are targets on the left. As in Python, this raises "
+        "ValueError where the program gets to it; a value whose length nobody knows is an error when compiling.",
         """
 @qd.njit
 def f(t):
@@ -164,7 +166,9 @@ f((1, 2, 3))
     Entry(
         Code.READONLY_ARRAY,
         "a store to a read-only array",
-        "The array is read-only (`flags.writeable` is False), and the function stores to it.",
+        "The array is read-only (`flags.writeable` is False), and the function stores to it. As in NumPy, this raises ValueError "
+        "where the program gets to it. Kernels, which raise nothing, refuse it when they are compiled, and so does a function in "
+        "which a variable is read-only on some paths only.",
         """
 @qd.njit
 def f(a):
@@ -255,13 +259,15 @@ f(1.0)
     Entry(
         Code.BAD_BROADCAST,
         "shapes that cannot be broadcast",
-        "The shapes are known when the function is compiled, and NumPy's broadcasting rules do not allow them together.",
+        "The shapes, or their lengths, do not go together by NumPy's broadcasting rules. As in NumPy, this raises ValueError "
+        "where the program gets to it.",
         """
 @qd.njit
 def f(a):
-    return np.broadcast_to(a, ())
+    a += np.ones((2, 3))
+    return a
 
-f(np.ones((2, 2)))
+f(np.ones(3))
 """,
         "Insert axes with None, or reshape one of the arrays.",
     ),

@@ -23,7 +23,8 @@ f((1.0, 2.0, 3.0), 2)
     Entry(
         Code.BAD_VALUE,
         "a constant that is not allowed here",
-        "The value is known when the function is compiled, and the operation does not take it.",
+        "The value is known when the function is compiled, and the operation does not take it. What Python raises for a value, "
+        "compiled code raises where it gets to it.",
         """
 @qd.njit
 def f():
@@ -49,7 +50,8 @@ f(1)
     Entry(
         Code.BAD_AXIS,
         "an axis that the array does not have",
-        "The axis is out of range for the number of dimensions, or is given twice.",
+        "The axis is out of range for the number of dimensions, or is given twice. As in NumPy, this raises where the program gets "
+        "to it.",
         """
 @qd.njit
 def f(a):
@@ -62,7 +64,8 @@ f(np.ones((2, 2)))
     Entry(
         Code.BAD_SHAPE,
         "a shape that cannot be used",
-        "A shape is an integer or a tuple of integers whose length is known when the function is compiled; reshape takes one -1.",
+        "A shape is an integer or a tuple of integers whose length is known when the function is compiled; reshape takes one -1. "
+        "What does not fit raises where the program gets to it, as in NumPy.",
         """
 @qd.njit
 def f(a):
@@ -116,7 +119,13 @@ f(1)
         Code.BAD_FORMAT_SPEC,
         "a format specification that is not valid",
         "The part after the colon in an f-string does not fit the type of the value.",
-        "# a format specification that does not fit the value",
+        """
+@qd.njit
+def f(x):
+    return f"{x:.2q}"
+
+f(1.5)
+""",
         "See Python's format specification language.",
     ),
     Entry(

@@ -163,7 +163,7 @@ def _set_plain(w: InstructionWalk, base: Arr, index: Abstract, value: Abstract) 
         return False
     from quadrants.infer import indexing
 
-    indexing.refuse_readonly(base)
+    indexing.refuse_readonly(w, base)
     indexing.store(w, base, [w.integer(item) for item in items], value)
     return True
 

@@ -125,7 +125,7 @@ def _offsets(size: tuple[int, ...]) -> list[tuple[int, ...]]:
 
 def set_item(w: Emitter, tensor: Abstract, index: Abstract, value: Abstract) -> None:
     """`tensor[index] = value`."""
-    indexing.refuse_readonly(array_of(tensor))
+    indexing.refuse_readonly(w, array_of(tensor))
     store(w, Origin(tensor, _places(w, tensor, index)), value)
 
 
@@ -144,7 +144,7 @@ def _each(
 ) -> None:
     """Run `body` for each number of the element below the path, with that of the value."""
     array, size = array_of(origin.tensor), element_shape(origin.tensor)
-    indexing.refuse_readonly(array)
+    indexing.refuse_readonly(w, array)
     done = tuple(_element_place(w, item, n) for item, n in zip(origin.path, size))
     rest = size[len(done) :]
     found = vectors.as_value(w.unwrap(value))
@@ -178,7 +178,7 @@ def augment(w: Emitter, base: Abstract, index: Abstract, symbol: str, value: Abs
         items = plain_index(w, base, index)
         if items is None or len(items) != base.array.ndim:
             return False
-        indexing.refuse_readonly(base)
+        indexing.refuse_readonly(w, base)
         at = tuple(place(w, base, axis, item) for axis, item in enumerate(items))
         return _step(w, base, at, what, w.unwrap(value)) is not None
     if is_tensor(base):

@@ -119,8 +119,9 @@ DEFS = (
         _check,
         reference=_do_check,
         effects=Effect.RAISES,
-        attrs=(_EXC, _ARGS),
-        doc="Raises unless the first operand is true. The other operands are the leaves of the exception's arguments.",
+        attrs=(_EXC, _ARGS, Attr("note", AttrKind.STR, required=False, default="")),
+        doc="Raises unless the first operand is true. The other operands are the leaves of the exception's arguments. `note` is "
+        "added to the exception (`BaseException.add_note`).",
         derivative="kept as it is",
     ),
     OpDef(
