@@ -123,3 +123,46 @@ def test_loops_in_lanes_are_told():
     line = smoothed.__code__.co_firstlineno
     assert record.location.line == line + 1
     assert [int(place.split(":")[1]) for name, place in record.detail] == [line + 2]
+
+
+def summed(a):
+    return a.sum()
+
+
+def sorted_and_joined(a, b):
+    c = np.sort(a)
+    return np.concatenate((c, b))
+
+
+def test_calls_of_the_library_are_told_at_the_users_line():
+    compiled = qd.njit(summed)
+    compiled(X)
+    (record,) = [record for record in compiled.explain().records if record.pass_name == "library"]
+    assert record.code == "library-call" and record.kind.value == "+"
+    assert record.text.startswith("sum() of the library") and "innermost loops in SIMD" in record.text
+    assert any(what == "a loop" and text.startswith("vectorised: ") for what, text in record.detail)
+    assert record.location.function == "summed"
+
+
+def test_allocations_of_the_library_are_told_at_the_users_line():
+    compiled = qd.njit(sorted_and_joined)
+    compiled(X, X)
+    told = [record for record in compiled.explain().records if record.code == "allocation"]
+    first = inspect.getsourcelines(sorted_and_joined)[1]
+    assert [(record.location.line - first, record.text.partition("(")[0]) for record in told] == [
+        (1, "sort"),
+        (2, "concatenate"),
+    ]
+
+
+def test_what_always_raises_in_the_library_is_told():
+    def split(a):
+        try:
+            return len(np.array_split(a, 0))
+        except ValueError:
+            return -1
+
+    compiled = qd.njit(split)
+    assert compiled(X) == -1
+    (record,) = [record for record in compiled.explain().records if record.code == "always-raises"]
+    assert record.text == "array_split() always raises here"

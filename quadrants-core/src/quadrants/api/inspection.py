@@ -125,14 +125,16 @@ def _heading(signature: Signature) -> str:
 def explain(dispatcher: Any, specialisations: Iterable[Specialisation], timings: bool = False) -> Explanation:
     """What the compiler decided for each of the specialisations; with `timings`, how long each stage takes."""
     from quadrants.api import vectorisation  # with LLVM, when it is asked for
+    from quadrants.passes.called import library_calls
     from quadrants.passes.survey import survey
 
     found: dict[Signature, tuple[Decision, ...]] = {}
     times: dict[Signature, tuple[tuple[str, float], ...]] = {}
     for specialisation in specialisations:
         front = front_end_of(dispatcher, specialisation)
-        remaining, loops = survey(front.module, vectormath.available(host_target().vector_bits))
-        simd = vectorisation.decisions(front.text, loops)
+        vectors = vectormath.available(host_target().vector_bits)
+        remaining, loops = survey(front.module, vectors)
+        simd = vectorisation.decisions(front.text, loops, library_calls(front.module, vectors))
         before = found.get(specialisation.signature, ())  # of code for other sizes
         found[specialisation.signature] = tuple(dict.fromkeys((*before, *front.decisions, *simd, *remaining)))
         if timings:

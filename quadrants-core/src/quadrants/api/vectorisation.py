@@ -11,9 +11,10 @@ from collections.abc import Iterable
 
 from quadrants.diagnostics import Decision, DecisionKind
 from quadrants.host.codegen import optimise
+from quadrants.passes.called import LibraryCall
 from quadrants.passes.survey import Loop
 
-PASS = "simd"
+PASS, LIBRARY = "simd", "library"
 _NODE = re.compile(r"^!(\d+) = (?:distinct )?!\{(.*)\}$", re.MULTILINE)
 _PLACE = re.compile(r'!"quadrants\.loop", !"([^"]*)"')
 _BACK_EDGE = re.compile(r"^  br i1 .*!llvm\.loop !(\d+)", re.MULTILINE)
@@ -55,13 +56,34 @@ def _lanes(block: str) -> str:
     return f"{widest[1]} x {_LANES.get(widest[2], widest[2].replace('i', 'int'))}" if widest[1] else ""
 
 
-def decisions(text: str, loops: Iterable[Loop]) -> list[Decision]:
-    """What became of each loop."""
-    loops = list(loops)
-    if not loops:
-        return []
+def decisions(text: str, loops: Iterable[Loop], calls: Iterable[LibraryCall] = ()) -> list[Decision]:
+    """What became of each loop, and of the loops of each call of the library."""
+    loops, calls = list(loops), list(calls)
+    if not (loops or any(call.loops for call in calls)):
+        return [decision for call in calls for decision in _of_call(call, {}, set())]
     vectors, places = vector_loops(optimise(text))
-    return [_decision(loop, vectors, places) for loop in {loop.place: loop for loop in loops}.values()]
+    found = [_decision(loop, vectors, places) for loop in {loop.place: loop for loop in loops}.values()]
+    return [*found, *(decision for call in calls for decision in _of_call(call, vectors, places))]
+
+
+def _of_call(call: LibraryCall, vectors: dict[str, str], places: set[str]) -> list[Decision]:
+    """The loops and the allocations of a call of the library, at the line of the call."""
+    told = []
+    if call.loops or call.lanes:
+        outcomes = [_decision(loop, vectors, places) for loop in call.loops]
+        left = [outcome for outcome in outcomes if outcome.code != "no-loop-left"]
+        fast = [outcome.text for outcome in left if outcome.kind is DecisionKind.APPLIED]
+        slow = [outcome.text for outcome in left if outcome.kind is DecisionKind.REFUSED]
+        detail = [("a loop", text) for text in (*fast, *["runs in SIMD lanes"] * call.lanes, *slow)]
+        done = len(fast) + call.lanes
+        ending = f"{done} of its {done + len(slow)} innermost loops in SIMD" if detail else "no loop of it is left"
+        text = f"{call.name}() of the library, compiled for these types: {ending}"
+        kind = DecisionKind.APPLIED if done or not detail else DecisionKind.NOTE
+        told.append(Decision(LIBRARY, kind, call.location, "library-call", text, tuple(dict.fromkeys(detail))))
+    if call.allocations:
+        text = f"{call.name}() allocates {'an array' if len(call.allocations) == 1 else 'arrays'}, {' and '.join(call.allocations)}"
+        told.append(Decision(LIBRARY, DecisionKind.REMAINS, call.location, "allocation", text))
+    return told
 
 
 def _decision(loop: Loop, vectors: dict[str, str], places: set[str]) -> Decision:

@@ -17,7 +17,7 @@ import numpy as np
 from quadrants.diagnostics import Code, CompileError
 from quadrants.infer import attributes, closures, dicts, lists, operators, sequences, texts
 from quadrants.infer import convert as conversions
-from quadrants.infer.binding import bind
+from quadrants.infer.binding import bind, title
 from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.closures import leaving
 from quadrants.infer.dicts import DictDisplay
@@ -524,6 +524,8 @@ def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> 
     if w.left:
         closures.check_kept(w, values, spec.result)
     leaves = [leaf for value in values for leaf in value.leaves]
+    if spec.result is None and ref.internal:
+        w.note_raise(f"{title(ref)}() always raises here", None)
     return _call_specialisation(w, spec, leaves)
 
 

@@ -173,11 +173,11 @@ class Emitter:
         """
         if self.options.kernel or self.options.device:
             fail(code, message if isinstance(message, str) else f"this raises {exc.__name__}", hint=hint, types=types)
-        self.note_raise(exc, message, hint)
+        self.note_raise(f"always raises {exc.__name__}" + (f": {message}" if isinstance(message, str) else ""), hint)
         self.fails(exc, message, note=_note(code, hint, types))
 
-    def note_raise(self, exc: type, message: Abstract | str, hint: str | None) -> None:
-        """Record for `explain()` that the present place always raises. The walk provides it."""
+    def note_raise(self, text: str, hint: str | None) -> None:
+        """Record for `explain()` what is certain to raise at the present place. The walk provides it."""
 
     def unwrap(self, value: Abstract) -> Abstract:
         """The item of an optional, with a TypeError at run time where it is None."""

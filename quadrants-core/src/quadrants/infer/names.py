@@ -336,10 +336,9 @@ class ScopeWalk(ControlWalk):
         assert len(self.live_env.stack) == depth
         return found
 
-    def note_raise(self, exc: type, message: Abstract | str, hint: str | None) -> None:
+    def note_raise(self, text: str, hint: str | None) -> None:
         if self.ref.internal:
             return
-        text = f"always raises {exc.__name__}" + (f": {message}" if isinstance(message, str) else "")
         detail = (("hint", hint),) if hint else ()
         self.decisions.append(
             Decision("inference", DecisionKind.REMAINS, self.location(), "always-raises", text, detail)

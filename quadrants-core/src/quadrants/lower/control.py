@@ -73,12 +73,8 @@ def _loop(e: FunctionEmitter, op: Op) -> None:
 
 
 def _place(e: FunctionEmitter, op: Op) -> str:
-    """What names an innermost loop of the user's in reports: its function and position."""
-    if (
-        e.function.scope.internal
-        or op.loc is None
-        or any(inner.name in ("for", "loop") for inner in op.regions[0].walk())
-    ):
+    """What names an innermost loop in reports: its function and position."""
+    if op.loc is None or any(inner.name in ("for", "loop") for inner in op.regions[0].walk()):
         return ""
     return f"{e.function.name}:{op.loc.line}:{op.loc.col}"
 

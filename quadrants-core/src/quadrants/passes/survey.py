@@ -55,11 +55,11 @@ def survey(module: Module, vectors: Vectors) -> tuple[list[Decision], list[Loop]
         if function.scope.internal:
             continue
         decisions += _remaining(function)
-        loops += [_loop(function, op, vectors) for op in hot_ops(function.body) if _is_innermost(op)]
+        loops += [loop_of(function, op, vectors) for op in hot_ops(function.body) if is_innermost(op)]
     return decisions, loops
 
 
-def _is_innermost(op: Op) -> bool:
+def is_innermost(op: Op) -> bool:
     """Whether a loop is left to LLVM: it has none inside, and does not run in lanes already."""
     return op.name == "for" and not any(
         inner.name in ("for", "loop") or any(isinstance(value.type, LanesType) for value in inner.operands)
@@ -94,7 +94,8 @@ def _cost(op: Op) -> tuple[str, str] | None:
     return None
 
 
-def _loop(function: Function, op: Op, vectors: Vectors) -> Loop:
+def loop_of(function: Function, op: Op, vectors: Vectors) -> Loop:
+    """The loop of an op, and what stands in its way."""
     assert op.loc is not None or function.scope is not None
     place = f"{function.name}:{op.loc.line}:{op.loc.col}" if op.loc is not None else ""
     return Loop(place, location_of(function, op), _obstacle(function, op, vectors))
