@@ -25,7 +25,7 @@ def arguments(
     for key, value in keywords.items():
         if key not in parameters:
             hint = suggestion(key, parameters)
-            fail(Code.BAD_ARGUMENTS, f"{name}() got an unexpected keyword argument '{key}'", hint=hint)
+            fail(Code.BAD_ARGUMENTS, f"{name}() got an unexpected keyword argument '{key}'", hint=hint, at=value)
         if key in bound:
             fail(Code.BAD_ARGUMENTS, f"{name}() got multiple values for argument '{key}'")
         bound[key] = value

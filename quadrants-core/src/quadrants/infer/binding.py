@@ -52,7 +52,7 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
             fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got multiple values for argument '{name}'")
         if not known:
             hint = suggestion(name, (*positional, *keyword_only))
-            fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got an unexpected keyword argument '{name}'", hint=hint)
+            fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got an unexpected keyword argument '{name}'", hint=hint, at=value)
         bound[name] = value
     defaults = dict(zip(positional[len(positional) - len(ref.defaults) :], ref.defaults)) if ref.defaults else {}
     defaults.update(ref.kwdefaults)

@@ -92,6 +92,7 @@ def _range(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
                 Code.TYPE_MISMATCH,
                 f"range() takes integers, not {describe(bound)}",
                 hint="Convert it: range(int(x))." if scalar is not None else None,
+                at=bound,
             )
     parts = [bound if isinstance(bound, Const) else Num(PYINT, w.cast(bound, PYINT)) for bound in bounds]
     start: Abstract = Const(0)

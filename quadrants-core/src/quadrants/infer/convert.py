@@ -9,7 +9,7 @@ import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, operators, scalars, texts
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type, suggestion
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
 from quadrants.types.dtypes import dtype_of, scalar_of
@@ -31,12 +31,24 @@ def as_dtype(value: Abstract) -> Scalar:
         try:
             dtype = np.dtype(named)  # type: ignore[call-overload]
         except TypeError:
-            fail(Code.BAD_DTYPE, f"{describe(value)} is no dtype")
+            names = [
+                name
+                for name in vars(np)
+                if isinstance(getattr(np, name), type) and issubclass(getattr(np, name), np.generic)
+            ]
+            hint = suggestion(named, names) if isinstance(named, str) else None
+            text = f"{describe(value)} is no dtype"
+            fail(Code.BAD_DTYPE, text, hint=hint or "Write a NumPy type: dtype=np.float64.", at=value)
         found = scalar_of(dtype)
         if found is not None:
             return found
-        fail(Code.BAD_DTYPE, f"arrays of {dtype} are not supported", hint="Numeric and Boolean dtypes are.")
-    fail(Code.NOT_CONSTANT, "a dtype has to be known at compile time")
+        fail(Code.BAD_DTYPE, f"arrays of {dtype} are not supported", hint="Numeric and Boolean dtypes are.", at=value)
+    fail(
+        Code.NOT_CONSTANT,
+        "a dtype has to be known at compile time",
+        hint="Write it out, or use the dtype of an array: a.dtype.",
+        at=value,
+    )
 
 
 def scalar_class(cls: object) -> Scalar | None:
@@ -157,11 +169,12 @@ def _scalar_argument(w: Emitter, args: tuple[Abstract, ...], name: str) -> Abstr
             fail(
                 Code.BAD_CONVERSION,
                 f"{name}() takes a number, not an array of rank {value.array.ndim}",
-                hint="Index it.",
+                hint="Index it: a[0], or a.item() of one element.",
+                at=value,
             )
         return Num(value.array.dtype, w.b.value("load", value.value, checked=False, wrap=False))
     if scalar_type(value) is None:
-        fail(Code.BAD_CONVERSION, f"{name}() takes a number, not {describe(value)}")
+        fail(Code.BAD_CONVERSION, f"{name}() takes a number, not {describe(value)}", at=value)
     return value
 
 

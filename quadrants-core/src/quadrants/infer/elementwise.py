@@ -83,7 +83,12 @@ def _inputs(w: Emitter, operands: Sequence[Abstract], wide: bool = False) -> tup
     dtypes = [operand.array.dtype if isinstance(operand, Arr) else scalar_type(operand) for operand in operands]
     for operand, dtype in zip(operands, dtypes):
         if dtype is None:
-            fail(Code.BAD_OPERAND, f"{describe(operand)} cannot take part in an array expression", hint=_hint(operand))
+            fail(
+                Code.BAD_OPERAND,
+                f"{describe(operand)} cannot take part in an array expression",
+                hint=_hint(operand),
+                at=operand,
+            )
     known = [dtype for dtype in dtypes if dtype is not None]
     values, types = [], []
     for operand, dtype in zip(operands, known):

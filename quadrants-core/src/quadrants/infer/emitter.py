@@ -20,6 +20,9 @@ from quadrants.ir.core import Region
 from quadrants.types import F32, I32, I64, U64, LiteralType, Scalar, TupleType, Type
 from quadrants.types.promotion import integer_range, weak_of
 
+#: The attribute of an error on its way to the walk: the value that it is about.
+ABOUT = "_about"
+
 #: The start, stop and step of a loop.
 Bounds = tuple[Value, Value, Value]
 
@@ -95,7 +98,7 @@ class Emitter:
             return to_num(self.b, value)
         if isinstance(value, Num):
             return value
-        fail(Code.TYPE_MISMATCH, f"a number is needed here, not {describe(value)}")
+        fail(Code.TYPE_MISMATCH, f"a number is needed here, not {describe(value)}", at=value)
 
     def cast(self, value: Abstract, to: Scalar) -> Value:
         """The register of a number converted to `to`."""
@@ -111,7 +114,8 @@ class Emitter:
             value = self.unwrap(value)
         scalar = scalar_type(value)
         if scalar is None or not scalar.is_integer:
-            fail(Code.TYPE_MISMATCH, f"{what} has to be an integer, not {describe(value)}")
+            hint = "Convert it with int(...)." if scalar is not None and scalar.is_float else None
+            fail(Code.TYPE_MISMATCH, f"{what} has to be an integer, not {describe(value)}", hint=hint, at=value)
         register = self.cast(value, I64)
         if scalar == U64:
             fits = self.b.value("cmp", register, self.b.i64(0), pred="ge")
@@ -261,6 +265,10 @@ def fail(
     hint: str | None = None,
     types: Sequence[tuple[str, Type]] = (),
     notes: Sequence[str] = (),
+    at: Abstract | None = None,
 ) -> NoReturn:
-    """Raise a compile error; the walk adds where."""
-    raise CompileError(code, message, types=[(name, type_name(t)) for name, t in types], hint=hint, notes=notes)
+    """Raise a compile error; the walk adds where: the expression that gave the value `at`, else the present operation."""
+    error = CompileError(code, message, types=[(name, type_name(t)) for name, t in types], hint=hint, notes=notes)
+    if at is not None:
+        vars(error)[ABOUT] = at
+    raise error

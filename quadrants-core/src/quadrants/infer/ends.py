@@ -52,3 +52,25 @@ class Fact:
     optional: Opt
     present: bool
     exact: bool
+
+
+class Places:
+    """Where each value was last put on the stack: the expression that gave it."""
+
+    __slots__ = ("_found", "_last")
+
+    def __init__(self) -> None:
+        self._found: dict[int, Loc] = {}
+        self._last = -1
+
+    def note(self, value: Abstract, loc: Loc | None) -> None:
+        """A value is put on the stack. Of several values of one instruction, only the first has the instruction's place."""
+        if loc is None or loc.offset == self._last:
+            self._found.pop(id(value), None)
+        else:
+            self._found[id(value)] = loc
+            self._last = loc.offset
+
+    def of(self, value: Abstract) -> Loc | None:
+        """The place of a value that is still alive."""
+        return self._found.get(id(value))

@@ -206,7 +206,10 @@ def _expand(w: Emitter, array: ArrayType, items: tuple[Abstract, ...]) -> tuple[
             fail(
                 Code.BAD_INDEX,
                 f"{describe(item)} cannot index an array",
-                hint="Indices are integers, slices, None, ..., Boolean or integer arrays.",
+                hint="Convert it with int(...)."
+                if scalar_type(item) is not None
+                else "Indices are integers, slices, None, ..., Boolean or integer arrays.",
+                at=item,
             )
     used = sum(not _is_constant(item, None) and not _is_constant(item, Ellipsis) for item in items)
     if used > array.ndim:

@@ -15,7 +15,7 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, Decision, DecisionKind, SourceLocation
 from quadrants.infer import boxes, closures, texts
 from quadrants.infer.captured import Box, Late
-from quadrants.infer.emitter import fail, suggestion
+from quadrants.infer.emitter import ABOUT, fail, suggestion
 from quadrants.infer.ends import Fact
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
 from quadrants.infer.portable.holding import held
@@ -34,6 +34,7 @@ from quadrants.infer.values import (
 from quadrants.infer.walk import ControlWalk
 from quadrants.ir import Region, Value
 from quadrants.ir.builder import Builder
+from quadrants.ir.core import Loc
 from quadrants.types import LiteralType, Type
 from quadrants.types.dtypes import scalar_of
 from quadrants.types.objects import attribute_place, changes_unnoticed
@@ -346,7 +347,11 @@ class ScopeWalk(ControlWalk):
 
     def location(self) -> SourceLocation:
         """Where the walk is."""
-        loc, code = self.b.loc, self.ref.code
+        return self.location_of(self.b.loc)
+
+    def location_of(self, loc: Loc | None) -> SourceLocation:
+        """A place of the function's code."""
+        code = self.ref.code
         if loc is None:
             return SourceLocation.of_code(code)
         return SourceLocation(code.co_filename, loc.line, loc.col, loc.end_line, loc.end_col, code.co_qualname)
@@ -366,5 +371,7 @@ class located:
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         if not isinstance(error, CompileError) or self.walk.ref.internal:
             return
+        about = vars(error).pop(ABOUT, None)
         if error.location is None:
-            error.location = self.walk.location()
+            place = None if about is None else self.walk.places.of(about)
+            error.location = self.walk.location() if place is None else self.walk.location_of(place)

@@ -375,7 +375,9 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     iterable = texts.as_string(w, iterable)
     known = isinstance(iterable, (Arr, Object, Sequence_)) or texts.is_text(iterable)
     if not known or (isinstance(iterable, Arr) and iterable.array.ndim == 0):
-        fail(Code.NOT_ITERABLE, f"{describe(iterable)} cannot be iterated over")
+        number = scalar_type(iterable)
+        hint = "For a number, loop over range(n)." if number is not None and number.is_integer else None
+        fail(Code.NOT_ITERABLE, f"{describe(iterable)} cannot be iterated over", hint=hint, at=iterable)
     bounds = (w.b.i64(0), count(w, iterable), w.b.i64(1))
     w.counted_loop(node, 0, bounds, lambda k: _body(w, node, item(w, iterable, k)))
 

@@ -385,7 +385,7 @@ def apply(w: Emitter, body: Body, operands: tuple[Abstract, ...], wide: bool = F
         if isinstance(operand, (Tup, ListDisplay)):
             operand = w.call_library("creation:array", operand)
         if not isinstance(operand, Arr) and scalar_type(operand) is None:
-            fail(Code.BAD_OPERAND, f"{describe(operand)} cannot take part in an element-wise function")
+            fail(Code.BAD_OPERAND, f"{describe(operand)} cannot take part in an element-wise function", at=operand)
         prepared.append(operand)
     return elementwise.map_arrays(w, prepared, body, wide)
 
@@ -398,7 +398,11 @@ def _ufunc(name: str, arity: int, body: Body) -> python_builtins.Builtin:
         if isinstance(where, Const) and where.value is True:
             where = None
         if keywords:
-            fail(Code.BAD_ARGUMENTS, f"np.{name}: the keyword {next(iter(keywords))!r} is not supported")
+            fail(
+                Code.BAD_ARGUMENTS,
+                f"np.{name}: the keyword {next(iter(keywords))!r} is not supported",
+                at=next(iter(keywords.values())),
+            )
         if len(args) == arity + 1 and out is None:
             *rest, out = args
             args = tuple(rest)

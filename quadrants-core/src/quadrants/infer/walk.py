@@ -13,7 +13,7 @@ from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Bounds, Emitter, NeverReturns, Options, fail
-from quadrants.infer.ends import Exit, Fact, Mirror, Return, Target
+from quadrants.infer.ends import Exit, Fact, Mirror, Places, Return, Target
 from quadrants.infer.headers import Solution, assumption
 from quadrants.infer.merge import convert, generalise, join_types
 from quadrants.infer.slots import (
@@ -56,6 +56,7 @@ class ControlWalk(Emitter):
         self.loop_depth = 0
         self.parallel_depth = 0  # how many loops around are parallel, see `portable`
         self.serialize_next = False
+        self.places = Places()
         #: Locals that a store into a part of them has changed in the present loop; and by loop.
         self.rebound: set[str] = set()
         self.changed: dict[object, set[str]] = {}
@@ -84,6 +85,7 @@ class ControlWalk(Emitter):
         return self.env
 
     def push(self, value: Abstract) -> None:
+        self.places.note(value, self.b.loc)
         self.live_env.stack.append(value)
 
     def pop(self) -> Abstract:
