@@ -239,7 +239,7 @@ def _note(code: Code, hint: str | None, types: Sequence[tuple[str, Type]]) -> st
     lines = [
         f"  {'where' if k == 0 else '     '} {name:<{width}} : {type_name(t)}" for k, (name, t) in enumerate(types)
     ]
-    return "\n".join((*lines, f"  hint: {hint} ({code})" if hint else f"  see: python -m quadrants explain {code}"))
+    return "\n".join((*lines, f"  hint: {hint or code.entry.hint} ({code})"))
 
 
 def describe(value: Abstract | Type) -> str:

@@ -40,8 +40,6 @@ from quadrants.ir import Value
 from quadrants.types import FormatHole, FormatType, TupleType
 from quadrants.types.promotion import weak_of
 
-_UNPACK_HINT = "Name as many targets as there are values; `*rest` takes what is left."
-
 #: The local that collects the items of a generator expression.
 YIELDED = "@yielded"
 
@@ -109,9 +107,7 @@ class InstructionWalk(ScopeWalk):
         if isinstance(value, Exc):
             return texts.kept(self, value)
         if any(leaf.heap for leaf in value.type.leaves()):
-            fail(
-                Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception", hint="Pass numbers or text."
-            )
+            fail(Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception")
         return value
 
     # code
@@ -307,9 +303,7 @@ class InstructionWalk(ScopeWalk):
     def _import(self, name: str) -> None:
         names, level = self.pop(), self.pop()
         if not isinstance(level, Const) or level.value:
-            fail(
-                Code.UNSUPPORTED_IMPORT, "a relative import inside a compiled function", hint="Import at module level."
-            )
+            fail(Code.UNSUPPORTED_IMPORT, "a relative import inside a compiled function")
         try:
             module = importlib.import_module(name)
         except ImportError as error:
@@ -332,8 +326,7 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, ListDisplay):
             lists.promote(self, base)
         if isinstance(base, Arr):
-            hint = "Use np.delete, which gives a new array, or a mask: a[keep]."
-            self.wrong(ValueError, "cannot delete array elements", Code.UNSUPPORTED_DELETE, hint=hint)
+            self.wrong(ValueError, "cannot delete array elements", Code.UNSUPPORTED_DELETE)
         if not isinstance(base, List):
             fail(Code.UNSUPPORTED_DELETE, f"items of {describe(base)} cannot be deleted")
         lists.delete_item(self, base, self.unwrap(index))
@@ -366,7 +359,7 @@ class InstructionWalk(ScopeWalk):
         if len(items) != n:
             word = "too many" if len(items) > n else "not enough"
             got = "" if len(items) > n and sys.version_info < (3, 14) else f", got {len(items)}"
-            self.wrong(ValueError, f"{word} values to unpack (expected {n}{got})", Code.BAD_UNPACK, hint=_UNPACK_HINT)
+            self.wrong(ValueError, f"{word} values to unpack (expected {n}{got})", Code.BAD_UNPACK)
         for item in reversed(items):
             self.push(item)
 
@@ -375,7 +368,7 @@ class InstructionWalk(ScopeWalk):
         items = sequences.as_items(self, self.pop())
         if len(items) < before + after:
             text = f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
-            self.wrong(ValueError, text, Code.BAD_UNPACK, hint=_UNPACK_HINT)
+            self.wrong(ValueError, text, Code.BAD_UNPACK)
         middle = len(items) - after
         for item in reversed(items[middle:]):
             self.push(item)

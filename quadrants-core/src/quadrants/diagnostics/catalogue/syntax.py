@@ -180,7 +180,7 @@ def f(a):
 
 f(np.ones(3))
 """,
-        "Copy what remains into a new array.",
+        "Use np.delete, which gives a new array, or a mask: a[keep].",
     ),
     Entry(
         Code.UNSUPPORTED_FORMAT,
