@@ -18,6 +18,7 @@ from quadrants.host.symbols import resolve
 from quadrants.lower.abi import BLOCK_HEADER, BLOCK_REFCOUNT, LIST_CELLS, LIST_SIZE, OWNER_PYTHON_TAG
 from quadrants.types import (
     ArrayType,
+    CellsType,
     ChoiceType,
     ExcType,
     FormatType,
@@ -154,13 +155,22 @@ def _string(type: StrType | ObjectType, words: Words) -> object:
 def _list(type: ListType, words: Words) -> object:
     pointers = [next(words) for _ in type.cells()]
     size = ctypes.c_int64.from_address(pointers[0] + LIST_SIZE).value
-    columns = [_cells(scalar, pointer, size) for scalar, pointer in zip(type.cells(), pointers)]
-    return [decode(type.item, iter([word for column in columns for word in column[k]])) for k in range(size)]
+    columns = [_cells(cell, pointer, size) for cell, pointer in zip(type.cells(), pointers)]
+    rows = [[word for column in columns for word in column[k]] for k in range(size)]
+    if not isinstance(type.item, ListType):
+        return [decode(type.item, iter(row)) for row in rows]
+    known: dict[int, object] = {}  # a list that is in several places stays one
+    for row in rows:
+        if row[0] not in known:
+            known[row[0]] = decode(type.item, iter(row))
+    return [known[row[0]] for row in rows]
 
 
-def _cells(scalar: Scalar, pointer: int, size: int) -> list[list[int]]:
+def _cells(scalar: Scalar | CellsType, pointer: int, size: int) -> list[list[int]]:
     """The words of every cell."""
     block = ctypes.c_uint64.from_address(pointer + LIST_CELLS).value
+    if isinstance(scalar, CellsType):
+        return [[int(word)] for word in (ctypes.c_uint64 * size).from_address(block + BLOCK_HEADER)] if size else []
     data = ctypes.string_at(block + BLOCK_HEADER, size * scalar.itemsize) if size else b""
     values = np.frombuffer(data, dtype_of(scalar)).tolist()
     return [_encode_scalar(scalar, value) for value in values]

@@ -9,11 +9,13 @@ import types as pytypes
 from collections.abc import Sequence
 from dataclasses import replace
 
+from quadrants.diagnostics import Code, CompileError
 from quadrants.infer.binding import parameter_names
 from quadrants.infer.closures import Rebox
 from quadrants.infer.emitter import Options
-from quadrants.infer.engine import Dependency, Engine, FunctionRef, InferResult
+from quadrants.infer.engine import MAX_WIDENED, Dependency, Engine, Found, FunctionRef, InferResult
 from quadrants.infer.function import walk_function
+from quadrants.infer.merge import Promote
 from quadrants.types import NONE, Type
 from quadrants.types.annotations import annotations_of
 from quadrants.types.promotion import rules_of_kernels
@@ -48,17 +50,19 @@ def infer_module(
     if options.portable:
         ref = replace(ref, annotations=tuple(annotations_of(function).items()))
     assert len(arg_types) == len(parameter_names(function.__code__))
-    boxes: dict[object, tuple[Type | None, bool]] = {}
+    found = Found()
     with rules_of_kernels(options.kernel):
-        while True:
-            engine = Engine(options, walk_function, boxes)
+        for _ in range(MAX_WIDENED):
+            engine = Engine(options, walk_function, found)
             engine.dynamic = dynamic
             engine.unions = unions
             try:
                 spec = engine.specialise(ref, tuple(arg_types), entry=True, top=options.portable)
                 break
-            except Rebox:  # of a function that has returned: it is compiled again with what was found
+            except (Rebox, Promote):  # of a function that has returned: it is compiled again with what was found
                 continue
+        else:
+            raise CompileError(Code.NO_FIXPOINT, "the types of the lists and variables do not settle")
     module = engine.finish(spec)
     return InferResult(
         module,

@@ -10,6 +10,7 @@ import functools
 import importlib
 import types as pytypes
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -23,6 +24,7 @@ from quadrants.infer.closures import leaving
 from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
+from quadrants.infer.listtypes import outermost
 from quadrants.infer.merge import Promote, convert, generalise
 from quadrants.infer.names import Parameter
 from quadrants.infer.portable import dispatch, references, structs, vectors
@@ -517,9 +519,10 @@ def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> 
         raise
     except Promote as promotion:
         w.b.loc = loc
-        if not isinstance(promotion.site, Parameter):
+        site, item = outermost(promotion.site, promotion.item)
+        if not isinstance(site, Parameter):
             raise
-        lists.promote(w, values[promotion.site.index], promotion.item)
+        lists.promote(w, values[site.index], item)
     w.b.loc = loc
     if w.left:
         closures.check_kept(w, values, spec.result)
@@ -536,7 +539,14 @@ def _call_specialisation(w: InstructionWalk, spec: Specialisation, leaves: list[
         raise NeverReturns
     leaf_types = result.leaves()
     if not leaf_types and spec.pure:
-        return rebuild(result, iter(()))
+        return _placed(rebuild(result, iter(())), spec)
     attrs = {"nothrow": True} if spec.nothrow else {}
     op = w.b.op("call", *leaves, callee=spec.name, result_types=leaf_types, regions=(), **attrs)
-    return rebuild(result, iter(op.results))
+    return _placed(rebuild(result, iter(op.results)), spec)
+
+
+def _placed(value: Abstract, spec: Specialisation) -> Abstract:
+    """The list of a comprehension with where it was made."""
+    if spec.origin is not None and isinstance(value, (List, ListDisplay)):
+        return replace(value, site=spec.origin)
+    return value

@@ -78,6 +78,20 @@ class Specialisation:
     nothrow: bool = False
     top: bool = False  # of the portable language: called outside of loops, so that its own loops are parallel
     hidden: dict[object, Value] = field(default_factory=dict)
+    origin: object = None  # of a comprehension: where it makes the list that it gives
+
+
+@record(eq=False)
+class Found:
+    """What walks find out about the walks of other functions: these begin with it when the call tree is compiled again.
+
+    Args:
+        boxes: by variable, what the box holds that it has, and whether that says that it is bound.
+        lists: by function, the types of the items of the lists that are made at run time, by where they are made.
+    """
+
+    boxes: dict[object, tuple[Type | None, bool]] = field(default_factory=dict)
+    lists: dict[object, dict[object, Type]] = field(default_factory=dict)
 
 
 @frozen(eq=False)
@@ -113,13 +127,14 @@ class Engine:
     Args:
         options: how everything is compiled.
         walker: walks one function.
-        boxes: what the boxes hold that variables have which inner functions assign, and whether they say that they are bound.
+        found: what earlier walks of the call tree have found.
     """
 
-    def __init__(self, options: Options, walker: Walker, boxes: dict[object, tuple[Type | None, bool]]) -> None:
+    def __init__(self, options: Options, walker: Walker, found: Found) -> None:
         self.options = options
         self.walker = walker
-        self.boxes = boxes
+        self.boxes = found.boxes
+        self.lists = found.lists
         self._widened = 0
         self.specialisations: dict[object, Specialisation] = {}
         self.dependencies: dict[object, Dependency] = {}

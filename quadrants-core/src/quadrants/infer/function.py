@@ -13,6 +13,7 @@ from quadrants.infer.closures import Rebox
 from quadrants.infer.emitter import NeverReturns, fail
 from quadrants.infer.engine import Engine, FunctionRef, Specialisation
 from quadrants.infer.instructions import YIELDED, InstructionWalk
+from quadrants.infer.listtypes import Elsewhere, local, note, root_of
 from quadrants.infer.merge import Promote, generalise, join_types
 from quadrants.infer.names import Parameter, located
 from quadrants.infer.returning import check_returnable
@@ -127,7 +128,8 @@ def walk_function(
     engine: Engine, ref: FunctionRef, types: Sequence[Type], spec: Specialisation, entry: bool
 ) -> tuple[Function, Type | None]:
     """The `Walker` of the engine."""
-    known: dict[object, Type] = {}
+    key = (ref.code, tuple(types))
+    known: dict[object, Type] = dict(engine.lists.get(key, ()))
     for _ in range(MAX_PROMOTIONS):
         spec.hidden = {}
         walk = FunctionWalk(engine, ref, spec)
@@ -137,18 +139,29 @@ def walk_function(
         except bytecode.BytecodeError as error:
             raise CompileError(Code.UNSUPPORTED_BYTECODE, str(error), SourceLocation.of_code(ref.code)) from None
         except Promote as promotion:
-            if isinstance(promotion.site, Parameter):
+            made = root_of(promotion.site)
+            if isinstance(made, Elsewhere):
+                note(engine.lists.setdefault(made.key, {}), local(promotion.site), promotion.item)
+            if isinstance(made, (Elsewhere, Parameter)):
                 raise
-            known[promotion.site] = promotion.item
+            note(known, promotion.site, promotion.item)
             continue
         except Rebox as wish:
             engine.widen_box(wish.site, wish.item, wish.flagged)
-            if wish.site[0] != (ref.code, tuple(types)):
+            if wish.site[0] != key:
                 raise
             continue
+        spec.origin = _made_in(walk, key)
         engine.decisions.extend(walk.decisions)
         return result
     raise CompileError(Code.NO_FIXPOINT, "the types of the lists do not settle", SourceLocation.of_code(ref.code))
+
+
+def _made_in(walk: FunctionWalk, key: object) -> object:
+    """Where a comprehension makes the list that it gives."""
+    sites = {getattr(end.value, "site", None) for end in walk.returns} if walk.ref.name == "<listcomp>" else set()
+    site = sites.pop() if len(sites) == 1 else None
+    return None if site is None or isinstance(root_of(site), (Elsewhere, Parameter)) else Elsewhere(key, site)
 
 
 def _from_caller(value: Abstract, index: int) -> Abstract:

@@ -201,7 +201,7 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, Tup):
             return special.call(self, "__getitem__", base, index) or sequences.get_item(self, base.items, index, Tup)
         if isinstance(base, ListDisplay):
-            if isinstance(index, SliceValue) and not sequences.is_constant_slice(index):
+            if lists.is_open(base, index):
                 lists.promote(self, base)
             return sequences.get_item(self, base.items, index, lambda items: operators.new_display(self, items), "list")
         if isinstance(base, List):

@@ -13,13 +13,13 @@ from typing import NoReturn
 
 from quadrants.diagnostics import Code
 from quadrants.infer.emitter import Emitter, describe, fail
-from quadrants.infer.merge import Promote, convert, generalise, join_types
+from quadrants.infer.listtypes import EMPTY, Within, holds
+from quadrants.infer.merge import Promote, as_item, convert, join_types
 from quadrants.infer.values import (
     Abstract,
     Closure,
     ConflictType,
     Const,
-    DisplayType,
     List,
     ListDisplay,
     Method,
@@ -48,8 +48,8 @@ def make(w: Emitter, item: Type, items: Sequence[Abstract] = (), site: object = 
 def promote(w: Emitter, display: Abstract, *more: Type, code: Code = Code.UNSUPPORTED_LIST) -> NoReturn:
     """Walk the function again with the list of a display made at run time, for its items and others of the types."""
     assert isinstance(display, (ListDisplay, List))
-    types = [generalise(t) for t in more]
-    types += [display.item] if isinstance(display, List) else [generalise(item.type) for item in display.items]
+    types = [as_item(t) for t in more]
+    types += [display.item] if isinstance(display, List) else [as_item(item.type) for item in display.items]
     if not types:
         fail(
             Code.UNSUPPORTED_LIST,
@@ -77,10 +77,17 @@ def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST) -> None:
             f"the items of a list that changes have one type, not {describe(item)}",
             hint="Use several lists, or a list of tuples.",
         )
-    if isinstance(item, (ListType, DisplayType)):
-        fail(code, "lists of lists cannot change in compiled code", hint="Use a 2-D array, or a list of tuples.")
-    if not all(isinstance(leaf, Scalar) for leaf in item.leaves()):
-        fail(code, f"the items of a list that changes are numbers, or tuples of numbers, not {describe(item)}")
+    if not holds(item):
+        fail(code, f"the items of a list that changes are numbers, lists and tuples of them, not {describe(item)}")
+
+
+def is_open(display: ListDisplay, index: Abstract) -> bool:
+    """Whether it takes a run-time list to index: with bounds that are not known, or a list that may change among the items."""
+    if isinstance(index, SliceValue):
+        return not all(isinstance(part, Const) for part in _bounds(index))
+    if isinstance(index, Const):
+        return False
+    return bool(display.items) and display.site is not None and isinstance(as_item(display.items[0].type), ListType)
 
 
 def size(w: Emitter, xs: List) -> Value:
@@ -91,12 +98,13 @@ def size(w: Emitter, xs: List) -> Value:
 def get(w: Emitter, xs: List, index: Value) -> Abstract:
     """An item; the index is in range."""
     count = len(xs.item.leaves())
-    return rebuild(xs.item, iter([w.b.value("list.load", cells, index) for cells in xs.cells[:count]]))
+    item = rebuild(xs.item, iter([w.b.value("list.load", cells, index) for cells in xs.cells[:count]]))
+    return List(item.item, item.cells, xs.site and Within(xs.site)) if isinstance(item, List) else item
 
 
 def put(w: Emitter, xs: List, index: Value, value: Abstract) -> None:
     """Replace an item; the index is in range."""
-    wanted = join_types(xs.item, generalise(value.type))
+    wanted = join_types(xs.item, as_item(value.type))
     if wanted != xs.item:
         promote(w, xs, value.type)
     for cells, leaf in zip(xs.cells, convert(w.b, value, xs.item).leaves):
@@ -134,7 +142,10 @@ def get_item(w: Emitter, xs: List, index: Abstract) -> Abstract:
     """`xs[index]`."""
     if isinstance(index, SliceValue):
         return w.call_library("lists:part", xs, *_bounds(index))
-    return get(w, xs, place(w, xs, index, "list index out of range"))
+    at = place(w, xs, index, "list index out of range")
+    if xs.item == EMPTY:
+        w.fails(IndexError, "list index out of range")
+    return get(w, xs, at)
 
 
 def set_item(w: Emitter, xs: List, index: Abstract, value: Abstract) -> None:
@@ -157,7 +168,7 @@ def _items_for(w: Emitter, xs: List, value: Abstract) -> List:
     """The items of an iterable, in a new list with items of the type of `xs`."""
     value = w.unwrap(value)
     types = item_types(w, (value,))
-    if any(join_types(xs.item, generalise(type_)) != xs.item for type_ in types):
+    if any(join_types(xs.item, as_item(type_)) != xs.item for type_ in types):
         promote(w, xs, *types)
     if isinstance(value, ListDisplay):
         return make(w, xs.item, value.items)
@@ -184,7 +195,7 @@ def method(w: Emitter, xs: Abstract, name: str, args: tuple[Abstract, ...], keyw
         return Const(None)
     if name == "insert" and len(args) == 2:
         args = (Num(PYINT, w.integer(args[0])), args[1])
-        wanted = join_types(xs.item, generalise(args[1].type))
+        wanted = join_types(xs.item, as_item(args[1].type))
         if wanted != xs.item:
             promote(w, xs, args[1].type)
     return w.call_library(f"lists:{_NAMES.get(name, name)}", xs, *args, **keywords)
@@ -232,7 +243,7 @@ def as_list(w: Emitter, value: Abstract, item: Type | None = None) -> List:
     if isinstance(value, List):
         return value
     assert isinstance(value, ListDisplay)
-    types = [generalise(part.type) for part in value.items]
+    types = [as_item(part.type) for part in value.items]
     for other in types if item is None else []:
         item = other if item is None else join_types(item, other)
     if item is None:
@@ -254,7 +265,7 @@ def same_kind(w: Emitter, x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]
 
 def of_items(w: Emitter, value: Abstract) -> Abstract:
     """`list(value)` of an iterable whose length is not known."""
-    item = generalise(item_types(w, (value,))[0])
+    item = as_item(item_types(w, (value,))[0])
     check_item(item)
     return w.call_library("lists:extended", make(w, item), value)
 

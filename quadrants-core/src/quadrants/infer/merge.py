@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from quadrants.diagnostics import Code, CompileError
 from quadrants.infer.dicts import DictDisplay, DictType
+from quadrants.infer.listtypes import EMPTY, EmptyType, holds
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -97,6 +98,8 @@ def join_types(a: Type, b: Type) -> Type:
     """The least type that holds the values of both."""
     if a == b:
         return a
+    if isinstance(a, EmptyType) or isinstance(b, EmptyType):
+        return b if isinstance(a, EmptyType) else a
     if isinstance(a, MaybeType) or isinstance(b, MaybeType):
         item = join_types(*(t.item if isinstance(t, MaybeType) else t for t in (a, b)))
         return item if isinstance(item, ConflictType) else MaybeType(item)
@@ -106,7 +109,9 @@ def join_types(a: Type, b: Type) -> Type:
         return _join_numbers(a, b)
     if is_text_type(a) and is_text_type(b):
         return _join_texts(a, b)
-    if {type(a), type(b)} <= {DisplayType, ListType} and (type(a) is not type(b) or _differ(a, b)):
+    if {type(a), type(b)} <= {DisplayType, ListType} and (
+        isinstance(a, ListType) or type(a) is not type(b) or _differ(a, b)
+    ):
         return _join_lists(a, b)
     if _is_function(a) and _is_function(b):
         kinds = (*_functions(a), *_functions(b))
@@ -141,14 +146,28 @@ def _differ(a: Type, b: Type) -> bool:
 
 def _join_lists(a: Type, b: Type) -> Type:
     """A list of unknown length."""
-    items: list[Type] = []
-    for type_ in (a, b):
-        items += [type_.item] if isinstance(type_, ListType) else map(generalise, getattr(type_, "items", ()))
-    item = items[0]
-    for other in items[1:]:
-        item = join_types(item, other)
-    scalars = not isinstance(item, ConflictType) and all(isinstance(leaf, Scalar) for leaf in item.leaves())
-    return ListType(item) if scalars else _conflict(a, b)
+    items = [type_.item if isinstance(type_, ListType) else _items_of(type_) for type_ in (a, b)]
+    item = join_types(items[0], items[1])
+    return ListType(item) if not isinstance(item, ConflictType) and holds(item) else _conflict(a, b)
+
+
+def as_item(type_: Type) -> Type:
+    """The type as one of a list's items: numbers without their values, lists that are written out as lists that change."""
+    type_ = generalise(type_)
+    if isinstance(type_, DisplayType):
+        item = _items_of(type_)
+        return ListType(item) if holds(item) and not isinstance(item, ConflictType) else type_
+    if isinstance(type_, (TupleType, NamedTupleType)):
+        return replace(type_, items=tuple(as_item(item) for item in type_.items))
+    return type_
+
+
+def _items_of(type_: Type) -> Type:
+    """The type of the items of a list that is written out."""
+    item: Type = EMPTY
+    for other in getattr(type_, "items", ()):
+        item = join_types(item, as_item(other))
+    return item
 
 
 def _join_texts(a: Type, b: Type) -> Type:

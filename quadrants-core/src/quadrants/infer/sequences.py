@@ -14,6 +14,7 @@ from quadrants.diagnostics import Code
 from quadrants.infer import attributes, dicts, indexing, lists, scalars, special, texts
 from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.listtypes import EMPTY
 from quadrants.infer.merge import convert, join_types
 from quadrants.infer.values import (
     Abstract,
@@ -44,6 +45,8 @@ def static_items(w: Emitter, value: Abstract) -> tuple[Abstract, ...] | None:
         return value.items
     if isinstance(value, DictDisplay):
         return dicts.walked(value)
+    if isinstance(value, List) and value.item == EMPTY:
+        return ()
     if isinstance(value, Const) and isinstance(value.value, str):
         return tuple(Const(character) for character in value.value)
     if not isinstance(value, Sequence_):

@@ -79,7 +79,8 @@ BLOCK_EXTRA = BLOCK_HEADER + BLOCK_ALIGN  # allocated beyond nbytes
 # The memory of a list: a block with this data. Its cells are the data of another block, which is replaced when they get too many.
 LIST_CELLS = BLOCK_HEADER  # ptr: the block of the cells; null while there are none
 LIST_SIZE = BLOCK_HEADER + 8  # i64: how many cells are used
-LIST_BYTES = 16
+LIST_NESTED = BLOCK_HEADER + 16  # i64: whether the cells are pointers to lists, to which they count references
+LIST_BYTES = 24
 
 #: An owner with this bit set is a borrowed Python object (address + 1); null is memory that nobody frees.
 OWNER_PYTHON_TAG = 1

@@ -13,7 +13,9 @@ from quadrants.types import CellsType, TupleType
 
 
 def _new(e: FunctionEmitter, op: Op) -> None:
-    made = e.let(f"call ptr {e.module.counting('qd_list_new')}")
+    type = op.results[0].type
+    assert isinstance(type, CellsType)
+    made = e.let(f"call ptr {e.module.counting('qd_list_new', f'i64 {int(type.nested)}')}")
     found = e.let(f"icmp ne ptr {made}, null")
     raise_in(e, e.branch(found, "memory"), op, MEMORY_ERROR, TupleType(()))
     e.set(op, made)
@@ -27,7 +29,7 @@ def _size(e: FunctionEmitter, op: Op) -> None:
 def _resize(e: FunctionEmitter, op: Op) -> None:
     cells, size = op.operands
     assert isinstance(cells.type, CellsType)
-    given = f"ptr {e.one(cells)}, i64 {e.one(size)}, i64 {cells.type.dtype.itemsize}"
+    given = f"ptr {e.one(cells)}, i64 {e.one(size)}, i64 {cells.type.itemsize}"
     done = e.let(f"call i1 {e.module.counting('qd_list_resize', given)}")
     raise_in(e, e.branch(done, "memory"), op, MEMORY_ERROR, TupleType(()))
 
@@ -43,13 +45,23 @@ def _cell(e: FunctionEmitter, cells: Text, index: Text, itemsize: int) -> Text:
 def _load(e: FunctionEmitter, op: Op) -> None:
     cells, index = op.operands
     assert isinstance(cells.type, CellsType)
-    load_at(e, op.results[0], _cell(e, e.one(cells), e.one(index), cells.type.dtype.itemsize), DATA)
+    at = _cell(e, e.one(cells), e.one(index), cells.type.itemsize)
+    if cells.type.nested:
+        e.set(op, e.let(f"load ptr, ptr {at}, align 8, {DATA}"))
+    else:
+        load_at(e, op.results[0], at, DATA)
 
 
 def _store(e: FunctionEmitter, op: Op) -> None:
     value, cells, index = op.operands
     assert isinstance(cells.type, CellsType)
-    store_at(e, value, _cell(e, e.one(cells), e.one(index), cells.type.dtype.itemsize), DATA)
+    at = _cell(e, e.one(cells), e.one(index), cells.type.itemsize)
+    if not cells.type.nested:
+        store_at(e, value, at, DATA)
+        return
+    old = e.let(f"load ptr, ptr {at}, align 8, {DATA}")
+    e.line(f"store ptr {e.one(value)}, ptr {at}, align 8, {DATA}")
+    e.line(f"call void {e.module.counting('qd_list_release', f'ptr {old}')}")
 
 
 EMITTERS: dict[str, Emitter] = {

@@ -25,6 +25,7 @@ from quadrants.lower.abi import (
     symbol,
 )
 from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of
+from quadrants.types import CellsType
 
 _DECLARATIONS = {
     "qd_pool_run": "declare i32 @qd_pool_run(ptr, ptr, i64, i64, i64, ptr) nounwind",
@@ -73,7 +74,9 @@ def _share(
 ) -> None:
     for operand in op.operands[3:]:
         if operand.type.heap:
-            e.line(f"call void {e.module.runtime('qd_share')}(ptr {owner_of(e, operand)})")
+            nested = isinstance(operand.type, CellsType) and operand.type.nested
+            share = e.module.runtime("qd_list_share" if nested else "qd_share")
+            e.line(f"call void {share}(ptr {owner_of(e, operand)})")
     frame = e.temp()
     e.entry.append(f"  {frame} = alloca [{REGION_BYTES + 8 * len(types)} x i8], align 16")
     e.line(f"store i64 0, ptr {_at(e, frame, REGION_STOP)}")

@@ -38,10 +38,11 @@ DECLARATIONS: Mapping[str, str] = MappingProxyType(
         "qd_alloc_zero": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_alloc_zero(i64) {_BLOCK}",
         "qd_retain": f"declare void @qd_retain(ptr captures(none)) {_COUNT}",
         "qd_release": f"declare void @qd_release(ptr captures(none)) {_COUNT}",
-        "qd_list_new": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new() {_BLOCK}",
+        "qd_list_new": f"declare noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new(i64) {_BLOCK}",
         "qd_list_resize": "declare i1 @qd_list_resize(ptr captures(none), i64, i64) nounwind willreturn",
         "qd_list_release": "declare void @qd_list_release(ptr captures(none)) nounwind willreturn",
         "qd_share": "declare void @qd_share(ptr captures(none)) nounwind willreturn memory(argmem: readwrite)",
+        "qd_list_share": "declare void @qd_list_share(ptr captures(none)) nounwind willreturn",
         "qd_traceback": f"declare void @qd_traceback(ptr captures(none), i32) {_RECORD}",
         "qd_swallow": "declare void @qd_swallow(i32) cold nounwind",
         **{f"qd_raise{n}": f"declare i32 @qd_raise{n}({_raise_params(n)}) {_RECORD}" for n in RAISE_WIDTHS},
@@ -81,6 +82,7 @@ def definitions() -> str:
             kept_blocks.DEFINITIONS,
             *(part for suffix in ("", "_shared") for part in _counting(suffix)),
             _SHARE,
+            _LIST_SHARE,
             *(_raise(words) for words in RAISE_WIDTHS),
             _TRACEBACK,
             _SWALLOW,
@@ -103,6 +105,7 @@ def _counting(suffix: str) -> tuple[str, ...]:
         _owned("qd_retain", suffix, _adding(1, suffix) + "  br label %done"),
         _owned("qd_release", suffix, _releasing(suffix)),
         _lists(suffix),
+        _list_resize(suffix),
         _list_release(suffix),
     )
 
@@ -204,6 +207,42 @@ _SHARE = _owned(
 )
 
 
+#: Several threads will refer to the list, and to the lists in it.
+_LIST_SHARE = f"""
+define void @qd_list_share(ptr captures(none) %list) nounwind {{
+entry:
+  %null = icmp eq ptr %list, null
+  br i1 %null, label %done, label %mark
+mark:
+  %shared.at = getelementptr i8, ptr %list, i64 {abi.BLOCK_SHARED}
+  store i64 1, ptr %shared.at
+  %nested.at = getelementptr i8, ptr %list, i64 {abi.LIST_NESTED}
+  %nested = load i64, ptr %nested.at
+  %flat = icmp eq i64 %nested, 0
+  br i1 %flat, label %done, label %items
+items:
+  %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
+  %cells = load ptr, ptr %cells.at
+  %size.at = getelementptr i8, ptr %list, i64 {abi.LIST_SIZE}
+  %size = load i64, ptr %size.at
+  %data = getelementptr i8, ptr %cells, i64 {abi.BLOCK_HEADER}
+  br label %next
+next:
+  %k = phi i64 [ 0, %items ], [ %k.next, %one ]
+  %more = icmp ult i64 %k, %size
+  br i1 %more, label %one, label %done
+one:
+  %at = getelementptr ptr, ptr %data, i64 %k
+  %item = load ptr, ptr %at
+  call void @qd_list_share(ptr %item)
+  %k.next = add i64 %k, 1
+  br label %next
+done:
+  ret void
+}}
+"""
+
+
 def _releasing(suffix: str) -> str:
     return f"""\
 {_adding(-1, suffix)}\
@@ -247,15 +286,46 @@ counted:
 
 
 def _lists(suffix: str) -> str:
-    """Lists. Growth is by half, so that appending takes constant time on average."""
+    """Lists, and the end of some of the items of a list of lists."""
     cells = f"i64 {abi.LIST_BYTES}"
     return f"""
-define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new{suffix}({_given(suffix)}) nounwind {{
+define noalias align {abi.BLOCK_ALIGN} ptr @qd_list_new{suffix}({_given(suffix, "i64 %nested")}) nounwind {{
   %list = call ptr @qd_alloc_zero{suffix}({_given(suffix, cells)})
+  %none = icmp eq ptr %list, null
+  br i1 %none, label %done, label %mark
+mark:
+  %nested.at = getelementptr i8, ptr %list, i64 {abi.LIST_NESTED}
+  store i64 %nested, ptr %nested.at
+  br label %done
+done:
   ret ptr %list
 }}
 
+define internal void @qd_list_drop{suffix}({_given(suffix, "ptr %block, i64 %from, i64 %to")}) nounwind {{
+entry:
+  %data = getelementptr i8, ptr %block, i64 {abi.BLOCK_HEADER}
+  br label %next
+next:
+  %k = phi i64 [ %from, %entry ], [ %k.next, %one ]
+  %more = icmp ult i64 %k, %to
+  br i1 %more, label %one, label %done
+one:
+  %at = getelementptr ptr, ptr %data, i64 %k
+  %item = load ptr, ptr %at
+  call void @qd_list_release{suffix}({_given(suffix, "ptr %item")})
+  %k.next = add i64 %k, 1
+  br label %next
+done:
+  ret void
+}}
+"""
+
+
+def _list_resize(suffix: str) -> str:
+    """Growth is by half, so that appending takes constant time on average."""
+    return f"""
 define i1 @qd_list_resize{suffix}({_given(suffix, "ptr captures(none) %list, i64 %size, i64 %itemsize")}) nounwind {{
+entry:
   %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
   %size.at = getelementptr i8, ptr %list, i64 {abi.LIST_SIZE}
   %cells = load ptr, ptr %cells.at
@@ -266,7 +336,7 @@ measure:
   %capacity.old = load i64, ptr %capacity.at
   br label %measured
 measured:
-  %capacity = phi i64 [ 0, %0 ], [ %capacity.old, %measure ]
+  %capacity = phi i64 [ 0, %entry ], [ %capacity.old, %measure ]
   %wide = call {{ i64, i1 }} @llvm.smul.with.overflow.i64(i64 %size, i64 %itemsize)
   %needed = extractvalue {{ i64, i1 }} %wide, 0
   %overflow = extractvalue {{ i64, i1 }} %wide, 1
@@ -295,7 +365,34 @@ copy:
 replace:
   store ptr %new, ptr %cells.at
   br label %done
+{_list_sized(suffix)}"""
+
+
+def _list_sized(suffix: str) -> str:
+    """The end of resizing, where there is room: the items of a list of lists that go are given up, new ones are no lists."""
+    return f"""\
 done:
+  %nested.at = getelementptr i8, ptr %list, i64 {abi.LIST_NESTED}
+  %nested = load i64, ptr %nested.at
+  %flat = icmp eq i64 %nested, 0
+  br i1 %flat, label %sized, label %items
+items:
+  %before = load i64, ptr %size.at
+  %present = load ptr, ptr %cells.at
+  %shrinks = icmp ult i64 %size, %before
+  br i1 %shrinks, label %drop, label %extend
+drop:
+  call void @qd_list_drop{suffix}({_given(suffix, "ptr %present, i64 %size, i64 %before")})
+  br label %sized
+extend:
+  %added = sub i64 %size, %before
+  %added.bytes = shl i64 %added, 3
+  %used.bytes = shl i64 %before, 3
+  %start = add i64 %used.bytes, {abi.BLOCK_HEADER}
+  %first = getelementptr i8, ptr %present, i64 %start
+  call void @llvm.memset.p0.i64(ptr %first, i8 0, i64 %added.bytes, i1 false)
+  br label %sized
+sized:
   store i64 %size, ptr %size.at
   ret i1 true
 fail:
@@ -317,6 +414,16 @@ free:
   store i64 1, ptr %list
   %cells.at = getelementptr i8, ptr %list, i64 {abi.LIST_CELLS}
   %cells = load ptr, ptr %cells.at
+  %nested.at = getelementptr i8, ptr %list, i64 {abi.LIST_NESTED}
+  %nested = load i64, ptr %nested.at
+  %flat = icmp eq i64 %nested, 0
+  br i1 %flat, label %memory, label %items
+items:
+  %size.at = getelementptr i8, ptr %list, i64 {abi.LIST_SIZE}
+  %size = load i64, ptr %size.at
+  call void @qd_list_drop{suffix}({_given(suffix, "ptr %cells, i64 0, i64 %size")})
+  br label %memory
+memory:
   call void @qd_release{suffix}({_given(suffix, "ptr %cells")})
   call void @qd_release{suffix}({_given(suffix, "ptr %list")})
   ret void

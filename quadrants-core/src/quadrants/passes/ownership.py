@@ -21,8 +21,16 @@ from quadrants.ir.ops import OPS
 from quadrants.passes.context import PassContext
 
 _JUMPS = frozenset({"break", "continue"})
-#: Ops that take over the operands from an index on.
-_TAKES = {"loop": 0, "for": 3, "var": 0, "var.set": 1}
+#: Ops that take over the operands from an index on, or up to one.
+_TAKES = {
+    "loop": slice(0, None),
+    "for": slice(3, None),
+    "var": slice(0, None),
+    "var.set": slice(1, None),
+    "list.store": slice(1),
+}
+#: Ops that give what stays where it is: the reference has to be counted.
+_READING = frozenset({"var.get", "list.load"})
 
 
 def run(function: Function, context: PassContext | None = None) -> None:
@@ -102,23 +110,23 @@ class _Owner:
 
     def behind(self, op: Op, scope: _Scope, last: dict[Value, int], index: int, out: list[Op]) -> None:
         """What the op was the last to use goes; what it defines is owned."""
+        made = [result for result in op.results if _counted(result)]
+        if op.name in _READING:  # before the list goes that held it
+            made = [result for result in made if result in last]
+            out.extend(_count("retain", result) for result in made)
         for value in [value for value in reversed(scope.live) if last[value] == index]:
             scope.live.remove(value)
             out.append(_count("release", value))
         if op.name == "view" or (op.name == "alloc" and op.attr("stack")):
             return
-        made = [result for result in op.results if _counted(result)]
-        if op.name == "var.get":
-            made = [result for result in made if result in last]
-            out.extend(_count("retain", result) for result in made)
         self.gain(scope, made, last, index, out)
 
     def take(self, op: Op, scope: _Scope, last: dict[Value, int], index: int, out: list[Op]) -> None:
         """Hand over what an op takes: what ends here anyway, else a reference of its own."""
-        first = _TAKES.get(op.name)
-        if first is None:
+        part = _TAKES.get(op.name)
+        if part is None:
             return
-        taken = [value for value in op.operands[first:] if _counted(value)]
+        taken = [value for value in op.operands[part] if _counted(value)]
         inside = {value for region in op.regions for inner in region.ops for value in self.uses(inner)}
         viewed = {self.root(value) for value in taken if value in self.roots}
         for value in taken:

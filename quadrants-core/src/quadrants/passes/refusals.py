@@ -5,6 +5,8 @@ Takes what `folds` and `dependence` found; names the accesses, or the op, that s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, QuadrantsError
 from quadrants.diagnostics.errors import class_of
@@ -57,8 +59,9 @@ class Refusal:
     def of_memory(loop: Op, verdict: Verdict, declared: bool) -> Refusal | None:
         """An op that may do anything, or two accesses that meet. What is declared parallel is believed unless it is disproved."""
         outer = set(free_values(loop.regions[0]))
+        private = _private_lists(loop, outer)
         for op in verdict.opaque:
-            if any(isinstance(value.type, CellsType) and value in outer for value in _changed(op)):
+            if any(isinstance(value.type, CellsType) and not private(value) for value in _changed(op)):
                 return Refusal("shared-list", "it changes a list that all turns use", op)
             if op.name == "pycall":
                 target = str(op.attrs["target"]).rpartition(":")[2]
@@ -69,6 +72,14 @@ class Refusal:
         if not conflicts or (declared and not conflicts[0].proven):
             return None
         return Refusal("carried-dependence", _meeting(conflicts[0]), conflicts[0].second.op)
+
+
+def _private_lists(loop: Op, outer: set[Value]) -> Callable[[Value], bool]:
+    """Which lists only one turn uses: those from inside, but for what may come out of a list of lists that all use."""
+    if not any(isinstance(value.type, CellsType) and value.type.nested for value in outer):
+        return lambda value: value not in outer
+    made = {op.result for op in loop.regions[0].walk() if op.name == "list.new"}
+    return lambda value: value in made
 
 
 def _changed(op: Op) -> list[Value]:

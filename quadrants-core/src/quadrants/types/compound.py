@@ -154,17 +154,27 @@ def _literal_key(value: object) -> tuple[object, object]:
 
 @frozen
 class CellsType(Type):
-    """Memory for any number of scalars, which grows: what a list consists of, one a leaf of its items.
+    """Memory for any number of scalars, or of such memory, which grows: what a list consists of, one a leaf of its items.
 
     Args:
-        dtype: the (machine) type of a cell.
+        dtype: the (machine) type of a cell: a scalar, or cells in turn.
     """
 
-    dtype: Scalar
+    dtype: Scalar | CellsType
 
     @property
     def heap(self) -> bool:
         return True
+
+    @property
+    def nested(self) -> bool:
+        """Whether the cells refer to other cells, and own them."""
+        return isinstance(self.dtype, CellsType)
+
+    @property
+    def itemsize(self) -> int:
+        """The bytes of a cell."""
+        return 8 if isinstance(self.dtype, CellsType) else self.dtype.itemsize
 
     def __str__(self) -> str:
         return f"cells<{self.dtype}>"
@@ -179,10 +189,10 @@ class ListType(Type):
     def leaves(self) -> tuple[Type, ...]:
         return tuple(CellsType(leaf) for leaf in self.cells())
 
-    def cells(self) -> tuple[Scalar, ...]:
+    def cells(self) -> tuple[Scalar | CellsType, ...]:
         """The types of the cells: those of the leaves of an item, or one that only counts the items."""
-        found = tuple(leaf for leaf in self.item.leaves() if isinstance(leaf, Scalar))
-        return tuple(leaf.machine for leaf in found) or (BOOL,)
+        found = tuple(leaf for leaf in self.item.leaves() if isinstance(leaf, (Scalar, CellsType)))
+        return tuple(leaf.machine if isinstance(leaf, Scalar) else leaf for leaf in found) or (BOOL,)
 
     def __str__(self) -> str:
         return f"list<{self.item}>"

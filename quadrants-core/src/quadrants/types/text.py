@@ -327,6 +327,14 @@ def _scalar_item(scanner: Scanner) -> Scalar:
     return found
 
 
+def _cell(scanner: Scanner) -> Scalar | CellsType:
+    start = scanner.pos
+    found = scan_type(scanner)
+    if isinstance(found, CellsType) or (isinstance(found, Scalar) and not found.weak):
+        return found
+    raise scanner.error(f"cells do not hold {found}", start)
+
+
 def _choice(scanner: Scanner) -> ChoiceType:
     texts = [scanner.string()]
     while scanner.accept(","):
@@ -337,7 +345,7 @@ def _choice(scanner: Scanner) -> ChoiceType:
 _COMPOUND: dict[str, Callable[[Scanner], Type]] = {
     "choice": _choice,
     "array": _array,
-    "cells": lambda scanner: CellsType(_scalar_item(scanner)),
+    "cells": lambda scanner: CellsType(_cell(scanner)),
     "list": lambda scanner: ListType(scan_type(scanner)),
     "union": lambda scanner: UnionType(_items(scanner)),
     "lanes": _lanes,

@@ -154,18 +154,19 @@ f(1)
     Entry(
         Code.UNSUPPORTED_LIST,
         "a use of a list that is not compiled",
-        "A list that changes, or whose length is only known at run time, has items of one type: numbers, or tuples of numbers.",
+        "A list that changes, or whose length is only known at run time, has items of one type: numbers, lists, or tuples of "
+        "these.",
         """
 @qd.njit
 def f(n):
     rows = []
     for i in range(n):
-        rows.append([0, 0])
+        rows.append(np.zeros(i))
     return len(rows)
 
 f(3)
 """,
-        "Use an array, or one list a column.",
+        "Use one array with a row for each, or one list a column.",
     ),
     Entry(
         Code.UNSUPPORTED_DELETE,
@@ -268,15 +269,15 @@ f(0, 1)
     Entry(
         Code.UNSUPPORTED_COMPREHENSION,
         "a comprehension that is not compiled",
-        "The items of a comprehension whose length is only known at run time are numbers, or tuples of numbers.",
+        "The items of a comprehension whose length is only known at run time are numbers, lists, or tuples of these.",
         """
 @qd.njit
 def f(n):
-    return [[i, j] for i in range(n) for j in range(i)]
+    return [np.ones(i) for i in range(n)]
 
 f(3)
 """,
-        "Use tuples in the place of inner lists, or fill an array with a loop.",
+        "Fill an array with a loop.",
     ),
     Entry(
         Code.UNDEFINED_NAME,

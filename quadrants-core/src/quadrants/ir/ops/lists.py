@@ -67,6 +67,7 @@ def _do_resize(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
         raise Undefined(f"a list of {size} items")
     if size > _MOST:
         raise Raised("builtins:MemoryError")
+    _drop(cells.items[size:])
     del cells.items[size:]
     cells.items.extend(zero(type.dtype) for _ in range(size - len(cells.items)))
     return ()
@@ -80,8 +81,19 @@ def _place(cells: InterpCells, index: int) -> int:
 
 def _do_store(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     value, cells, index = values
-    cells.items[_place(cells, index)] = value
+    place = _place(cells, index)
+    _drop([cells.items[place]])
+    cells.items[place] = value
     return ()
+
+
+def _drop(items: list[Any]) -> None:
+    """Cells that refer to others give these up."""
+    for item in items:
+        if isinstance(item, InterpCells) and item.block is not None and not item.block.freed:
+            item.block.release()
+            if item.block.freed:
+                _drop(item.items)
 
 
 DEFS = (
@@ -115,7 +127,7 @@ DEFS = (
         _load,
         reference=lambda op, values: (values[0].items[_place(*values)],),
         effects=Effect.READS,
-        doc="(cells, index): what the cell holds; the index is in range.",
+        doc="(cells, index): what the cell holds; the index is in range. Cells come as a reference that has to be counted.",
         derivative="list.load of the derivative",
     ),
     OpDef(
@@ -123,7 +135,7 @@ DEFS = (
         _store,
         reference=_do_store,
         effects=Effect.WRITES,
-        doc="(value, cells, index): let the cell hold the value; the index is in range.",
+        doc="(value, cells, index): let the cell hold the value, cells being handed over; the index is in range.",
         derivative="list.store of the derivative",
     ),
 )

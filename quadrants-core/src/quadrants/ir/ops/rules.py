@@ -32,7 +32,7 @@ def is_machine(type: Type) -> bool:
     if isinstance(type, RefType):
         return not isinstance(type.item, RefType) and is_machine(type.item)
     if isinstance(type, CellsType):
-        return is_scalar(type.dtype)
+        return is_scalar(type.dtype) or (isinstance(type.dtype, CellsType) and is_machine(type.dtype))
     return is_scalar(item_of(type)) or isinstance(type, (ExcType, ObjectType, StrType))
 
 
