@@ -40,6 +40,8 @@ class _Maker:
             if depth == 2 and inner == "k":
                 self.before()
             self.line(depth, f"for {index} in {self.range(index, depth)}:")
+            if depth == 0 and index != "k" and self.random.random() < 0.3:
+                self.lines_first(index)
         if self.fault == "early":
             self.line(3, f"if {self.pick('a[0, 0] > 0.5', 'i == 2', 'k > 1')}:")
             self.line(4, "break")
@@ -65,6 +67,15 @@ class _Maker:
         if self.fault == "sign" and depth == 0:
             return self.pick(f"range({stop} - 1, -1, -1)", f"range(0, {stop}, 2)", f"range(-1, {stop})")
         return f"range({self.offsets[index]}, {stop})" if self.offsets[index] else f"range({stop})"
+
+    def lines_first(self, index: str) -> None:
+        """A loop over a line of the result, in front of the others."""
+        other = "j" if index == "i" else "i"
+        stop = self.pick(_LENGTHS[other], _LENGTHS[other], _LENGTHS[other], "c.shape[0]")
+        start = f"{self.offsets[other]}, " if self.offsets[other] else ""
+        self.line(1, f"for {other} in range({start}{stop}):")
+        place = self.pick(self.place, self.place, self.place, "c[i, 0]", "c[0, j]", "b[i, j]")
+        self.line(2, f"{place} = " + self.pick("0.0", "0.0", "e[j]", "s + e[i]", f"s * {self.place}", "b[i, j]"))
 
     # Elements
 

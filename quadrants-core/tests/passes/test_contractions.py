@@ -120,6 +120,23 @@ def flat(a, b, c):
                 z[i * m + j] += x[i * p + k] * y[k * m + j]
 
 
+def cleared(a, b, c):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1]):
+            c[i, j] = 0.0
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def wide(a, b, c):
+    for i in range(a.shape[0]):
+        c[i, :] = 1.0
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
 def batched(a, b, c):
     for _ in range(1):
         for i in range(a.shape[0]):
@@ -142,6 +159,8 @@ _EXPECTED = {
     columns_first: lambda a, b, c: a @ b,
     rows_of_rows: lambda a, b, c: c + a @ b,
     outer_products: lambda a, b, c: c - a @ b,
+    cleared: lambda a, b, c: a @ b,
+    wide: lambda a, b, c: 1 + a @ b,
     flat: lambda a, b, c: c + a @ b,
     batched: lambda a, b, c: a @ b,
 }
@@ -215,7 +234,7 @@ def test_strict_keeps_every_bit() -> None:
 
 
 def test_the_result_may_be_a_factor() -> None:
-    for function in (scalar, rows_of_rows, outer_products, scaled):
+    for function in (scalar, rows_of_rows, outer_products, scaled, cleared, wide):
         kernel = qd.njit(function, fp="strict")
         memory = np.random.default_rng(5).standard_normal(1200)
         for start in (0, 3, 30, 400, 500):
@@ -223,8 +242,29 @@ def test_the_result_may_be_a_factor() -> None:
                 mine, other = memory.copy(), memory.copy()
                 for values, run in ((mine, kernel), (other, function)):
                     a, b = values[:400].reshape(20, 20), values[where : where + 400].reshape(20, 20)
-                    run(a, b, values[start : start + 400].reshape(20, 20))
+                    with np.errstate(all="ignore"):
+                        run(a, b, values[start : start + 400].reshape(20, 20))
                 assert mine.tobytes() == other.tobytes(), (function.__name__, start, where)
+
+
+def test_lines_are_prepared_beyond_the_product() -> None:
+    """What is read is among what is prepared: it must be read in its turn."""
+    kernel = qd.njit(wide, fp="strict")
+    values = np.random.default_rng(9).standard_normal((20, 40))
+    for first in (0, 20):
+        mine, other = values.copy(), values.copy()
+        for x, run in ((mine, kernel), (other, wide)):
+            run(x[:, first : first + 20], x[:, 20:], x)
+        assert mine.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int64, np.uint32])
+def test_the_operator(dtype: Any) -> None:
+    kernel = qd.njit(lambda a, b: a @ b)
+    for n, m, p in ((0, 3, 4), (3, 2, 4), (40, 30, 50), (130, 9, 60)):
+        a, b, _ = matrices(n, m, p, dtype)
+        assert np.array_equal(kernel(a, b), a @ b) and kernel(a, b).dtype == a.dtype
+        assert np.array_equal(kernel(a[::-1], np.asfortranarray(b)), a[::-1] @ b)
 
 
 def test_parts_of_one_array() -> None:

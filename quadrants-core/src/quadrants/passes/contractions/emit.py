@@ -9,11 +9,10 @@ from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.rewrite import clone_op
-from quadrants.passes.contractions.find import Factor, Product, Refusal, index_of
+from quadrants.passes.contractions.nest import Factor, Product, index_of
+from quadrants.passes.contractions.places import Places, is_injective
 from quadrants.passes.guards import Guard
-from quadrants.passes.polynomials import Poly, as_const, split
 from quadrants.passes.structure import mark_cold
-from quadrants.passes.subscripts import Access
 from quadrants.types import I64, ArrayType
 
 #: The fewest rows, columns or terms, and the fewest terms in all, for which a kernel pays.
@@ -41,73 +40,13 @@ class Emitter:
     label: int
     builder: Builder = field(default_factory=lambda: Builder(Region()))
     guard: Guard = field(init=False)
+    places: Places = field(init=False)
     sizes: dict[Op, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.guard = Guard(self.product.subscripts.nest, {}, self.builder)
         self.builder.loc = self.product.nest[0].loc
-
-    # What is read and written
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the sum goes into the array as it is."""
-        made = self.product
-        if made.total is None:
-            return not any(op.name == "store" for op in made.behind)
-        return made.store.operands[0] is made.total
-
-    @property
-    def begins_in_place(self) -> bool:
-        """Whether the sum begins with what the array holds."""
-        made = self.product
-        if made.init is None:
-            return True
-        maker = self.makers.get(made.init)
-        return self.is_plain and made.total is not None and maker in made.own and self.target_type.dtype == made.dtype
-
-    @property
-    def needs_buffer(self) -> bool:
-        """Whether the sums must not be kept in the array."""
-        made = self.product
-        if self.target_type.dtype != made.dtype:
-            return True
-        begins = set() if self.begins_in_place or made.init is None else self.needed([made.init])
-        ends = set() if self.is_plain or made.total is None else self.needed(self.stored())
-        return not made.own.isdisjoint(begins | ends)
-
-    @property
-    def target_type(self) -> ArrayType:
-        type = self.product.target.root.type
-        assert isinstance(type, ArrayType)
-        return type
-
-    def stored(self) -> list[Value]:
-        return [operand for op in self.product.behind if op.name == "store" for operand in op.operands]
-
-    def needed(self, values: Iterable[Value]) -> set[Op]:
-        """The ops of the nest that values are made by."""
-        made = self.product
-        wanted, found = set(values), set()
-        for op in reversed([*made.before, *made.inner, *made.behind]):
-            if any(result in wanted for result in op.results):
-                wanted.update(op.operands)
-                found.add(op)
-        return found
-
-    def problem(self) -> Refusal | None:
-        """Why the product cannot be computed apart."""
-        made = self.product
-        accesses = {access.op: access for access in made.subscripts.accesses}
-        plain = {factor.access.op for factor in (made.left, made.right) if factor.access is not None}
-        for op in (*made.before, *made.inner, *made.behind):
-            if op.name != "load" or op in made.own or op in plain:
-                continue
-            if op not in accesses or accesses[op].root is made.target.root:
-                return Refusal("reads-result", "this may read what other turns of the nest store", op)
-        if made.total is None and not made.own.isdisjoint(self.needed(self.stored()) & set(made.before)):
-            return Refusal("reads-result", "this is used behind the sum, which changes it", made.store)
-        return None
+        self.places = Places(self.guard, self.constants, self.sizes)
 
     # The whole
 
@@ -163,23 +102,28 @@ class Emitter:
     def large(self) -> Value:
         """The conditions on memory, and the product behind them."""
         made, b = self.product, self.builder
-        target = self.view(made.target, made.row, made.column)
-        parts = [] if self.is_injective() else [self.apart(target)]
+        target = self.places.view(made.target, made.row, made.column)
+        parts = [] if is_injective(made) else [self.places.apart(target)]
+        written = made.target.root if made.prepared else target
         matrices: list[Value | None] = []
         for factor, loops in ((made.left, (made.row, made.term)), (made.right, (made.term, made.column))):
-            matrix = self.view(factor.access, *loops) if factor.access is not None else None
+            matrix = self.places.view(factor.access, *loops) if factor.access is not None else None
             matrices.append(matrix)
             if matrix is not None and not self.is_private(factor.access.root, made.target.root):  # type: ignore[union-attr]
-                parts.append(b.value("not", b.value("overlap", target, matrix)))
+                parts.append(b.value("not", b.value("overlap", written, matrix)))
         for root in self.others():
-            parts.append(b.value("not", b.value("overlap", target, root)))
+            parts.append(b.value("not", b.value("overlap", written, root)))
         return self.either(self.all(parts), lambda: self.multiply(target, matrices))
 
     def others(self) -> list[Value]:
         """The arrays that are read beside plain factors and the element itself."""
         made = self.product
         plain = {factor.access.op for factor in (made.left, made.right) if factor.access is not None}
-        used = self.needed([made.left.value, made.right.value, *([made.init] if made.init else ()), *self.stored()])
+        used = self.product.needed(
+            [made.left.value, made.right.value, *([made.init] if made.init else ()), *self.product.stored()]
+        )
+        used.update(self.product.preparing())
+        used |= self.product.needed(operand for op in self.product.preparing() for operand in op.operands)
         roots = (access.root for access in made.subscripts.accesses if access.op in used - plain - made.own)
         return [root for root in dict.fromkeys(roots) if not self.is_private(root, made.target.root)]
 
@@ -200,12 +144,16 @@ class Emitter:
         """The product; gives whether it was computed."""
         made, b = self.product, self.builder
         sums, clear = target, False
-        if self.needs_buffer:
+        if self.product.needs_buffer:
             sums = b.value("alloc", self.sizes[made.row], self.sizes[made.column], type=ArrayType(made.dtype, 2, "C"))
         init = self.makers.get(made.init) if made.init is not None else None
-        if self.begins_in_place and sums is target:
+        if made.prepared:
+            clear = self.clears()
+            if not clear:
+                self.prepare()
+        elif self.product.begins_in_place and sums is target:
             pass
-        elif init is not None and init.name == "const" and str(init.attrs["value"]) in ("0", "0.0"):
+        elif is_zero(init):
             clear = True
         else:
             self.fill(sums)
@@ -213,77 +161,9 @@ class Emitter:
         right = matrices[1] or self.copied(made.right, made.term, made.column)
         attrs = {"clear": clear, "negate": made.negate, "fused": self.fused}
         done = b.value("contract", sums, left, right, **{name: value for name, value in attrs.items() if value})
-        if sums is target and self.is_plain:
+        if sums is target and self.product.is_plain:
             return done
         return self.either(done, lambda: self.finish(sums, target))
-
-    # Places
-
-    def view(self, access: Access, one: Op, other: Op) -> Value:
-        """The matrix of what an access reaches in the turns of two loops."""
-        b = self.builder
-        type = access.root.type
-        assert isinstance(type, ArrayType)
-        item = type.dtype.itemsize
-        pairs: list[tuple[Poly, Value | None]] = []
-        if access.axes is not None and None not in access.axes:
-            pairs += [(poly, b.value("stride", access.root, axis=n)) for n, poly in enumerate(access.axes) if poly]
-        else:
-            assert access.linear is not None
-            pairs.append((access.linear, None))
-        total: Value | None = None
-        steps: list[Value | None] = [None, None]
-        for poly, stride in pairs:
-            unit = stride if stride is not None else b.i64(item)
-            rest = poly
-            for n, loop in enumerate((one, other)):
-                parts = split(rest, index_of(loop))
-                assert parts is not None
-                factor, rest = parts
-                if factor:
-                    step = unit if as_const(factor) == 1 else b.value("mul", self.guard.poly(factor), unit)
-                    steps[n] = self.plus(steps[n], step)
-                    if self.constants.get(loop.operands[0]) != 0:
-                        total = self.plus(total, b.value("mul", step, self.guard.value(loop.operands[0])))
-            if rest:
-                total = self.plus(total, b.value("mul", self.guard.poly(rest), unit))
-        sizes = (self.sizes[one], self.sizes[other])
-        known = [b.i64(0) if value is None else value for value in (total, *steps)]
-        matrix = ArrayType(type.dtype, 2, "A", type.readonly)
-        return b.value("view", access.root, known[0], *sizes, *known[1:], type=matrix)
-
-    def plus(self, a: Value | None, b: Value) -> Value:
-        return b if a is None else self.builder.value("add", a, b)
-
-    def is_injective(self) -> bool:
-        """Whether every row and column is an element of its own: they are along different axes of a contiguous array."""
-        made = self.product
-        if not self.target_type.contiguous or made.target.axes is None or None in made.target.axes:
-            return False
-        found = []
-        for loop in (made.row, made.column):
-            index = index_of(loop)
-            axes = [n for n, poly in enumerate(made.target.axes) if poly and any(index in term for term in poly)]
-            if len(axes) != 1:
-                return False
-            parts = split(made.target.axes[axes[0]] or {}, index)
-            if parts is None or not as_const(parts[0]):
-                return False
-            found.append(axes[0])
-        return found[0] != found[1]
-
-    def apart(self, target: Value) -> Value:
-        """Whether no two elements of a matrix overlap: from one line to the next it is further than a line is long."""
-        b = self.builder
-        steps = [b.value("abs", b.value("stride", target, axis=axis)) for axis in range(2)]
-        sizes = [b.value("dim", target, axis=axis) for axis in range(2)]
-        item = b.i64(self.target_type.dtype.itemsize)
-        ways = []
-        for long, short in ((0, 1), (1, 0)):
-            clear = b.value("cmp", steps[short], item, pred="ge")
-            far = b.value("cmp", steps[long], b.value("mul", steps[short], sizes[short]), pred="ge")
-            ways.append(b.value("and", clear, far))
-        return b.value("or", *ways)
 
     # Loops beside the kernel
 
@@ -314,10 +194,43 @@ class Emitter:
             init = next(op for op in made.own if op in made.inner).result
 
         def body(i: Value, j: Value, values: dict[Value, Value]) -> None:
-            self.copy(self.needed([init]), values)
+            self.copy(self.product.needed([init]), values)
             b.op("store", values.get(init, init), sums, i, j, checked=False, wrap=False)
 
         self.around(made.row, made.column, body)
+
+    def clears(self) -> bool:
+        """Whether what is done to lines first is that they are cleared, as far as the product goes."""
+        made = self.product
+        other = made.nest[1] if made.nest[1] is not made.term else made.nest[2]
+        if len(made.prepared) != 1 or made.prepared[0].operands[:2] != other.operands[:2]:
+            return False
+        loop = made.prepared[0]
+        stores = [access for access in made.subscripts.accesses if access.writes and access.op in loop.regions[0].ops]
+        if len(stores) != 1 or not is_zero(self.makers.get(stores[0].op.operands[0])):
+            return False
+        here, there = index_of(loop), index_of(other)
+        axes = [
+            None if poly is None else {tuple(there if v is here else v for v in term): n for term, n in poly.items()}
+            for poly in stores[0].axes or ()
+        ]
+        return axes == list(made.target.axes or ()) and None not in axes
+
+    def prepare(self) -> None:
+        """What is done to lines first, for all of them."""
+        made, b = self.product, self.builder
+        outer = made.nest[0]
+        body = region_with_args([I64])
+        with b.into(body):
+            values = {index_of(outer): self.index(outer, body.args[0])}
+            self.copy(
+                self.product.needed(operand for op in self.product.preparing() for operand in op.operands), values
+            )
+            for loop in made.prepared:
+                bounds = {bound: self.guard.value(bound) for bound in loop.operands[:2]}
+                b.region.ops.append(clone_op(loop, {**values, **bounds}))
+            b.op("continue", label=self.label)
+        b.op("for", b.i64(0), self.sizes[outer], b.i64(1), regions=[body], label=self.label)
 
     def copied(self, factor: Factor, one: Op, other: Op) -> Value:
         """A factor that is computed, as a matrix."""
@@ -325,7 +238,7 @@ class Emitter:
         matrix = b.value("alloc", self.sizes[one], self.sizes[other], type=ArrayType(made.dtype, 2, "C"))
 
         def body(i: Value, j: Value, values: dict[Value, Value]) -> None:
-            self.copy(self.needed([factor.value]), values)
+            self.copy(self.product.needed([factor.value]), values)
             b.op("store", values[factor.value], matrix, i, j, checked=False, wrap=False)
 
         self.around(one, other, body)
@@ -342,7 +255,7 @@ class Emitter:
             elif sums is not target:
                 b.op("store", total, target, i, j, checked=False, wrap=False)
             stores = {op for op in made.behind if op.name == "store"}
-            self.copy(self.needed(self.stored()) | stores, values)
+            self.copy(self.product.needed(self.product.stored()) | stores, values)
 
         self.around(made.row, made.column, body)
         return b.bool(True)
@@ -353,3 +266,8 @@ class Emitter:
         for op in (*made.before, *made.inner, *made.behind):
             if op in chosen:
                 self.builder.region.ops.append(clone_op(op, values))
+
+
+def is_zero(op: Op | None) -> bool:
+    """Whether an op is the constant 0 that memory is cleared with."""
+    return op is not None and op.name == "const" and str(op.attrs["value"]) in ("0", "0.0")

@@ -3,7 +3,8 @@
 Takes a loop and the definitions of the function's values; gives a `Product`, a `Refusal` for what looks like one and is none, or
 None. The factors may be any expressions of the indices that only compute and read; each takes the index of the sum and
 one of the others. The sum is a value that the innermost loop carries, or is kept in the array. Around the innermost loop,
-where it is that of the sum, each element may be prepared and finished. Changes nothing.
+where it is that of the sum, each element may be prepared and finished; a line of the result may be prepared in a loop of its own
+(`for j: c[i, j] = 0.0`). Changes nothing.
 
 The nest must be rectangular, and only store to places that the two outer indices of the product name. That these places are
 all different, and that nothing else that is read is among them, is for `replace` to test when the program runs.
@@ -14,105 +15,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from quadrants._frozen import frozen, record
+from quadrants._frozen import record
 from quadrants.ir import Op, Value
-from quadrants.passes.structure import constant_turns, is_pure, use_counts_in
+from quadrants.passes.contractions.nest import Factor, Product, Refusal, computes, index_of, is_known, plain
+from quadrants.passes.structure import constant_turns, use_counts_in
 from quadrants.passes.subscripts import Access, Subscripts
 from quadrants.types import ArrayType, LanesType, Scalar
 
 #: A sum of at most so many terms, known when it is compiled, is better written out.
 _FEW = 8
-
-
-@frozen(eq=False)
-class Refusal:
-    """Why a nest that looks like a product is none, and the op that this is about."""
-
-    code: str
-    text: str
-    op: Op
-
-
-@frozen(eq=False)
-class Factor:
-    """One side of the product: its value, and the read that it is if it is nothing else."""
-
-    value: Value
-    access: Access | None
-
-
-@record(eq=False)
-class Product:
-    """A nest that is a product.
-
-    Args:
-        nest: its three loops, from the outside in.
-        row, column, term: the loops of i, j and k.
-        left, right: the factors: of i and k, of k and j.
-        dtype: of the sum.
-        store: where the sum goes.
-        target: the place of the element.
-        init: what the sum begins with; None: what is in the array.
-        total: the sum behind the innermost loop; None: it is in the array.
-        negate: whether the terms are subtracted.
-        before: what the loops do in front of the innermost one.
-        inner: what a turn of the innermost one does.
-        behind: what is done with a sum that is complete.
-        reads: what is read, beside the factors where they are plain, and elements of the target.
-    """
-
-    nest: tuple[Op, Op, Op]
-    row: Op
-    column: Op
-    term: Op
-    left: Factor
-    right: Factor
-    dtype: Scalar
-    store: Op
-    target: Access
-    init: Value | None
-    total: Value | None
-    negate: bool
-    before: list[Op]
-    inner: list[Op]
-    behind: list[Op]
-    subscripts: Subscripts
-    own: set[Op] = field(default_factory=set)  # the reads of the element itself
-
-
-def index_of(loop: Op) -> Value:
-    return loop.regions[0].args[0]
-
-
-def nest_of(loop: Op, constants: Mapping[Value, int]) -> tuple[Op, Op, Op] | None:
-    """The three loops, if nothing else than they runs in a nest."""
-    found = [loop]
-    while len(found) < 3:
-        inside = [op for op in found[-1].regions[0].ops if op.regions]
-        if len(inside) != 1:
-            return None
-        found.append(inside[0])
-    for depth, op in enumerate(found):
-        if op.name != "for" or op.attrs.get("cold") or constants.get(op.operands[2]) != 1:
-            return None
-        end = op.regions[0].terminator
-        if end is None or end.name != "continue" or end.attrs["label"] != op.attrs["label"]:
-            return None
-        if len(op.operands) > (4 if depth == 2 else 3) or (depth == 2 and any(o.regions for o in op.regions[0].ops)):
-            return None
-    return found[0], found[1], found[2]
-
-
-def _plain(op: Op) -> bool:
-    return not (op.attr("checked") or op.attr("wrap"))
-
-
-def computes(op: Op) -> bool:
-    """Whether the op only computes, reads an element, or names a part of an array."""
-    if op.name == "view":
-        return True
-    scalar = all(isinstance(result.type, Scalar) for result in op.results)
-    return scalar and (is_pure(op) or (op.name == "load" and _plain(op)))
 
 
 @record
@@ -125,14 +36,16 @@ class Finder:
     before: list[Op] = field(default_factory=list)
     inner: list[Op] = field(default_factory=list)
     behind: list[Op] = field(default_factory=list)
+    prepared: list[Op] = field(default_factory=list)
     depends: dict[Value, frozenset[Value]] = field(default_factory=dict)
 
     def find(self) -> Product | Refusal | None:
         """What the nest is."""
         if not self.straight():
             return None
-        last = self.nest[2]
-        return self.carried() if len(last.operands) == 4 else self.in_place()
+        if len(self.nest[2].operands) == 4:
+            return self.carried() if not self.prepared else None
+        return self.in_place()
 
     def straight(self) -> bool:
         """Take the bodies apart. Whether they only compute, read and store."""
@@ -143,14 +56,12 @@ class Finder:
             self.before += ops[:at]
             self.behind += ops[at + 1 : -1]
         self.inner = last.regions[0].ops[:-1]
-        around = first.regions[0].ops
-        alone = [op for op in around if op not in (second, around[-1])]
-        stores = [op for op in (*self.before, *self.inner, *self.behind) if op.name == "store"]
-        return (
-            all(computes(op) or op.name == "store" for op in (*self.before, *self.inner, *self.behind))
-            and all(map(_plain, stores))
-            and not any(op.name == "store" for op in alone)
-        )
+        self.prepared = [op for op in self.before if op.regions]
+        self.before = [op for op in self.before if not op.regions]
+        alone = [op for op in first.regions[0].ops if op.name == "store"]
+        beside = [op for loop in self.prepared for op in loop.regions[0].ops[:-1]]
+        ops = [*self.before, *self.inner, *self.behind, *beside]
+        return not alone and all(computes(op) or (op.name == "store" and plain(op)) for op in ops)
 
     def indices(self, value: Value) -> frozenset[Value]:
         """The indices, and carried values, of the nest that a value depends on."""
@@ -208,9 +119,31 @@ class Finder:
         if begins and any(op.name == "load" for op in self.before[self.before.index(begins[0]) :]):
             return None  # it may read what was just stored
         made = self.product(terms[0], found, store, begins[0].operands[0] if begins else None, None)
-        if isinstance(made, Product):
-            made.own.add(reads[0])
-        return made
+        if not isinstance(made, Product):
+            return made
+        made.own.add(reads[0])
+        made.prepared = self.prepared
+        return made if all(self.prepares(loop, made) for loop in self.prepared) else None
+
+    def prepares(self, loop: Op, made: Product) -> bool:
+        """Whether a loop only stores to the line of the result that the turn of the outermost loop is about. So what it does may
+        be done for all lines first."""
+        outer, type = index_of(self.nest[0]), made.target.root.type
+        axes = made.target.axes
+        assert isinstance(type, ArrayType)
+        if made.init is not None or made.term is self.nest[0] or axes is None or not type.contiguous:
+            return False
+        if not all(map(made.subscripts.nest.invariant, loop.operands[:2])):
+            return False
+        lines = [n for n, poly in enumerate(axes) if poly and any(outer in monomial for monomial in poly)]
+        if len(lines) != 1 or set(axes[lines[0]] or ()) - {()} != {(outer,)}:
+            return False
+        for access in made.subscripts.accesses:
+            if access.op in loop.regions[0].ops and access.writes:
+                known = access.root is made.target.root and access.axes is not None
+                if not known or access.axes[lines[0]] != axes[lines[0]]:  # type: ignore[index]
+                    return False
+        return True
 
     def step(self, value: Value, base: Value) -> tuple[Value, Value, bool] | None:
         """The factors of what is added to the base, and whether it is subtracted."""
@@ -265,7 +198,7 @@ class Finder:
         factors = [Factor(value, self.access(value, accesses)) for value in values]
         made = Product(
             self.nest, *loops, factors[0], factors[1], dtype, store, target, init, total, negate, self.before, self.inner,
-            self.behind, subscripts,
+            self.behind, subscripts, self.makers,
         )  # fmt: skip
         return self.reads(made, accesses)
 
@@ -315,8 +248,3 @@ class Finder:
                 made.own.add(op)
         known = {accesses[op].root for op in made.own if op in accesses}
         return made if known <= {made.target.root} else None
-
-
-def is_known(access: Access) -> bool:
-    """Whether the place is known, along each axis or in memory."""
-    return (access.axes is not None and None not in access.axes) or access.linear is not None

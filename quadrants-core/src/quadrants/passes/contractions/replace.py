@@ -14,14 +14,18 @@ kept in a buffer, so that the array is as it was if there is no kernel after all
 from __future__ import annotations
 
 from quadrants.diagnostics import DecisionKind
-from quadrants.ir import Function, Op, Region
+from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder
 from quadrants.passes.context import PassContext
 from quadrants.passes.contractions.emit import Emitter
-from quadrants.passes.contractions.find import Finder, Product, Refusal, nest_of
-from quadrants.passes.structure import definitions, integer_constants, new_label
+from quadrants.passes.contractions.find import Finder
+from quadrants.passes.contractions.nest import Product, Refusal, nest_of
+from quadrants.passes.structure import definitions, integer_constants, new_label, use_counts
 
 PASS = "contractions"
+#: A product is cut into so many chunks of rows (as a power of two), if they get no larger than this.
+_PARTS_SHIFT = 3
+_CHUNK = 96
 
 
 class Replacer:
@@ -34,13 +38,14 @@ class Replacer:
         self.constants = integer_constants(self.function)
         self.fused = self.function.attrs.get("fp", "default") != "strict"
         self.kernels: dict[tuple[object, bool], None] = {}
+        self.shared = False  # whether the chunks of a parallel loop are parts of one product
 
     def run(self) -> None:
         """Replace its products."""
         self.region(self.function.body)
         if self.kernels and self.function.name in self.context.outlined:
             for caller in self.context.module.functions.values():
-                self.prepare(caller.body)
+                self.prepare(caller.body, use_counts(caller))
 
     def region(self, region: Region) -> None:
         out: list[Op] = []
@@ -61,7 +66,7 @@ class Replacer:
         if isinstance(found, Product):
             fused = self.fused and found.dtype.is_float
             emitter = Emitter(found, self.makers, self.constants, fused, new_label(self.function))
-            found = emitter.problem() or found
+            found = found.problem() or found
         if isinstance(found, Refusal):
             place = found.op if found.op.loc is not None else loop
             self.context.note(PASS, DecisionKind.REFUSED, self.function, place, found.code, found.text)
@@ -69,6 +74,7 @@ class Replacer:
         if found is None:
             return None
         self.kernels[found.dtype, fused] = None
+        self.shared |= self.is_chunk(loop)
         self.note(found)
         return emitter.emit()
 
@@ -79,15 +85,26 @@ class Replacer:
         text = f"a product of matrices: register blocks of {rows} x {columns}, both factors packed, where it is large"
         self.context.note(PASS, DecisionKind.APPLIED, self.function, found.nest[0], "contraction", text)
 
-    def prepare(self, region: Region) -> None:
-        """Make the kernels in front of the parallel regions that run this function: threads of the pool cannot."""
+    def is_chunk(self, loop: Op) -> bool:
+        """Whether the turns of the loop are those of a chunk."""
+        start = loop.operands[0]
+        maker = self.makers.get(start)
+        return any(value in self.function.params[:1] for value in (start, *(maker.operands if maker else ())))
+
+    def prepare(self, region: Region, uses: dict[Value, int]) -> None:
+        """Make the kernels in front of the parallel regions that run this function: threads of the pool cannot. Each chunk packs
+        a factor for itself, so they should not be small."""
         b = Builder(Region())
         for op in region.ops:
             if op.name == "fork" and op.attrs["callee"] == self.function.name:
                 b.loc = op.loc
                 for dtype, fused in self.kernels:
                     b.op("contract.prepare", type=dtype, fused=fused)
+                turns, grain = op.operands[:2]
+                if self.shared and uses[grain] == 1:
+                    part = b.value("shr", b.value("add", turns, b.i64((1 << _PARTS_SHIFT) - 1)), b.i64(_PARTS_SHIFT))
+                    op.operands[1] = b.value("max", grain, b.value("min", part, b.i64(_CHUNK)))
             for nested in op.regions:
-                self.prepare(nested)
+                self.prepare(nested, uses)
             b.region.ops.append(op)
         region.ops[:] = b.region.ops
