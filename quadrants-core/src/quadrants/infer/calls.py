@@ -25,7 +25,7 @@ from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
 from quadrants.infer.listtypes import outermost
-from quadrants.infer.merge import Promote, convert, generalise
+from quadrants.infer.merge import Promote, convert, generalise, with_floats
 from quadrants.infer.names import Parameter
 from quadrants.infer.portable import dispatch, references, structs, vectors
 from quadrants.infer.values import (
@@ -504,7 +504,7 @@ def call_ref(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Ab
 
 
 def _generalised(w: InstructionWalk, value: Abstract) -> Abstract:
-    type_ = generalise(value.type)
+    type_ = with_floats(generalise(value.type), w.floats)
     return value if type_ == value.type else convert(w.b, value, type_)
 
 

@@ -40,7 +40,8 @@ class Options:
         portable: whether outermost loops are parallel by declaration, and vectors are values.
         default_ip: what `int` means in the portable language.
         default_fp: what `float` means there, and what variables hold that Python's floats are put into.
-        device: the backend whose device the code is for; empty for code that the interpreter calls.
+        device: the backend whose device the code is for; empty for code that the interpreter calls. In the portable language
+            the entry, and what it calls outside of loops, are the host's part of it.
         lacks: names of the explicit language that the device has not, each with what to use instead.
     """
 
@@ -73,10 +74,20 @@ class Emitter:
         call_library: compiles a function of the library for the arguments and emits the call.
     """
 
+    #: Whether this is the portable language.
+    portable = False
+    #: How many threads of a device the turns of the next loop are given to at once (see `loop_config`); 0: any number.
+    block_next = 0
+
     def __init__(self, builder: Builder, options: Options) -> None:
         self.b = builder
         self.options = options
         self.decisions: list[Decision] = []
+
+    @property
+    def floats(self) -> Scalar | None:
+        """What registers hold instead of Python's floats; None where they hold those."""
+        return self.options.default_fp if self.portable else None
 
     def call_library(self, target: str, *args: Abstract, **kwargs: Abstract) -> Abstract:
         """Call the library function `module:name` (below `quadrants.library`). The walk provides it."""

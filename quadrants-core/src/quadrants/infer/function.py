@@ -69,7 +69,7 @@ class FunctionWalk(InstructionWalk):
         result_types = () if result is None else result.leaves()
         scope = Scope(code.co_filename, code.co_qualname, code.co_firstlineno, self.ref.internal)
         attrs: dict[str, object] = {"fp": self.options.fp}
-        if self.options.device:
+        if self.options.device and not self.spec.top:
             attrs["level"] = "device"
             if entry:
                 attrs["kernel"] = True

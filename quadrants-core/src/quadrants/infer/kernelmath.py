@@ -42,6 +42,7 @@ def _op(name: str) -> Callable[..., Abstract]:
             if folded is not None:
                 return folded
         to = _type(args)
+        to = (w.floats or to) if to.weak else to
         return Num(to, w.b.value(name, *(w.cast(arg, to) for arg in args)))
 
     return call

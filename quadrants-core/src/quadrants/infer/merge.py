@@ -94,6 +94,19 @@ def generalise(type_: Type) -> Type:
     return type_
 
 
+def with_floats(type_: Type, floats: Scalar | None) -> Type:
+    """The type with a sized float in the place of Python's: what registers of the portable language hold."""
+    if floats is None:
+        return type_
+    if isinstance(type_, Scalar):
+        return floats if type_.weak and type_.is_float else type_
+    if isinstance(type_, (TupleType, NamedTupleType, DisplayType)):
+        return replace(type_, items=tuple(with_floats(item, floats) for item in type_.items))
+    if isinstance(type_, (OptionalType, MaybeType)):
+        return replace(type_, item=with_floats(type_.item, floats))
+    return type_
+
+
 def join_types(a: Type, b: Type) -> Type:
     """The least type that holds the values of both."""
     if a == b:

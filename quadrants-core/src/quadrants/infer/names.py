@@ -95,7 +95,6 @@ class ScopeWalk(ControlWalk):
         self.ref = ref
         self.spec = spec
         self.free: dict[str, Abstract] = {}
-        #: Whether this is the portable language.
         self.portable = engine.options.portable and not ref.internal
         #: Numbers that were loaded from arrays, by their identity: the number, and what gives its place.
         self.loaded: dict[int, tuple[Abstract, Callable[[], object]]] = {}

@@ -59,7 +59,16 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     assert tx is not None and ty is not None
     if symbol != "/":
         x, y = fit_weak(w, x, tx, ty), fit_weak(w, y, ty, tx)
-    return BINARY[symbol](w, symbol, x, y, promote(tx, ty))
+    return BINARY[symbol](w, symbol, x, y, _result(w, tx, ty, symbol == "/"))
+
+
+def _result(w: Emitter, tx: Scalar, ty: Scalar, division: bool = False) -> Scalar:
+    """The type in which two numbers are worked on. In the portable language no register holds a Python float: where both
+    numbers are Python's, the float is of the default type."""
+    common = promote(tx, ty)
+    if common.weak and (common.is_float or (division and not common.is_complex)):
+        return w.floats or common
+    return common
 
 
 def _python_complex(x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]:
@@ -425,7 +434,7 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     tx, ty = scalar_type(x), scalar_type(y)
     assert tx is not None and ty is not None
     result = PYBOOL if tx.weak and ty.weak else BOOL
-    common = promote(tx, ty)
+    common = _result(w, tx, ty)
     if common.is_complex:
         return Num(result, _compare_complex(w, symbol, x, y, common))
     if tx.is_integer and ty.is_integer:

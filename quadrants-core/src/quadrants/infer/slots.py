@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Opcode
-from quadrants.infer.merge import generalise, join_types
+from quadrants.infer.merge import generalise, join_types, with_floats
 from quadrants.infer.values import Abstract, ConflictType, Env, MaybeType
-from quadrants.types import STR, ChoiceType, Type
+from quadrants.types import STR, ChoiceType, Scalar, Type
 
 #: In front of a variable's name: the local that says that the variable, which has a box, is bound (see `boxes`).
 BOUND = "@bound "
@@ -71,16 +71,16 @@ def join_types_of(types: Sequence[Type | None]) -> Type | None:
     return MaybeType(generalise(joined))
 
 
-def join_values(values: Sequence[Abstract | None]) -> Type:
-    """The join of the types of a slot that is bound on some path."""
+def join_values(values: Sequence[Abstract | None], floats: Scalar | None) -> Type:
+    """The join of the types of a slot that is bound on some path. `floats`: see `with_floats`."""
     joined = join_types_of([type_of(value) for value in values])
     assert joined is not None
-    return joined
+    return with_floats(joined, floats)
 
 
-def settle(joined: Type, assumed: Type | None, round_: int) -> Type:
+def settle(joined: Type, assumed: Type | None, round_: int, floats: Scalar | None) -> Type:
     """The next assumption: a literal number only if it is the one assumed; after some rounds never narrower than the last."""
-    wanted = joined if joined == assumed else generalise(joined)
+    wanted = joined if joined == assumed else with_floats(generalise(joined), floats)
     if round_ > 2 and isinstance(assumed, ChoiceType) and isinstance(wanted, ChoiceType) and wanted != assumed:
         return STR  # a string that grows
     if assumed is not None and round_ > 4:

@@ -232,11 +232,11 @@ class ControlWalk(Emitter):
                 assert values[0] is not None
                 merged.locals[name] = values[0]
             else:
-                slots.append((name, join_values(values)))
+                slots.append((name, join_values(values, self.floats)))
         for position in range(len(first.stack)):
             values = [env.stack[position] for env in envs]
             if not unchanged(values, base.stack[position] if position < len(base.stack) else None):
-                slots.append((f"#{position}", join_values(values)))
+                slots.append((f"#{position}", join_values(values, self.floats)))
         return merged, slots
 
     def _block(self, node: nodes.Block) -> None:
@@ -454,7 +454,7 @@ class ControlWalk(Emitter):
             for name, t in entry.items():
                 joined = join_types_of([t, *(type_of(end.env.locals.get(name)) for end in ends)])
                 if joined is not None:
-                    wanted[name] = settle(joined, types.get(name), round_)
+                    wanted[name] = settle(joined, types.get(name), round_, self.floats)
             if wanted == types:
                 self.solved[memo] = types
                 self.latest[key] = Solution(locals_, types)

@@ -9,6 +9,8 @@ import numpy as np
 
 #: How many numbers were drawn, and where the sequence begins.
 STATE = np.zeros(1, np.int64)
+#: The same memory as two words, the lower one first: what devices count in, which may have no atomic steps on 64 bits.
+WORDS = STATE.view(np.uint32)
 
 
 def mixed(place):

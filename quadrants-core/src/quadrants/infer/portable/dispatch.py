@@ -281,4 +281,8 @@ def loop_over(w: InstructionWalk, node: nodes.For, iterable: Abstract) -> bool:
 
     parallel = w.spec.top and w.loop_depth == 0 and not w.serialize_next
     w.serialize_next = False
-    return loops.loop_over(w, node, iterable, parallel)
+    block, w.block_next = w.block_next, 0
+    done = loops.loop_over(w, node, iterable, parallel)
+    if done and parallel and block and w.b.region.ops and w.b.region.ops[-1].attrs.get("parallel"):
+        w.b.region.ops[-1].attrs["block"] = block
+    return done

@@ -1,8 +1,8 @@
 """Loops of the portable language: over ranges, `ndrange`, `grouped` and tensors; the outermost ones run in parallel.
 
 Takes a `for` and its iterable; gives counted loops. A loop is parallel by declaration where no loop is around it, in a kernel or
-in a function that a kernel calls outside of loops, unless `loop_config(serialize=True)` stands in front of it. A nest is parallel
-over its first axis that is long, or whose length is not known.
+in a function that a kernel calls outside of loops, unless `loop_config(serialize=True)` stands in front of it. On the CPU a nest
+is parallel over its first axis that is long, or whose length is not known; on a device over all of them.
 """
 
 from __future__ import annotations
@@ -96,6 +96,9 @@ def loop_over(w: InstructionWalk, node: nodes.For, value: Abstract, parallel: bo
     if not bounds:
         w.unrolled_loop(node, (item_of(value, ()) if isinstance(value, Sequence_) else Const(None),))
         return True
+    if parallel and w.options.device and len(bounds) > 1:
+        _flat(w, node, value, bounds, order)
+        return True
     if parallel:
         long = next((axis for axis in order if not _short(bounds[axis])), order[0])
         order = (long, *(axis for axis in order if axis != long))
@@ -112,6 +115,34 @@ def loop_over(w: InstructionWalk, node: nodes.For, value: Abstract, parallel: bo
 
     nest(0, {})
     return True
+
+
+def _flat(
+    w: InstructionWalk,
+    node: nodes.For,
+    value: Abstract,
+    bounds: list[tuple[Abstract, Abstract]],
+    order: tuple[int, ...],
+) -> None:
+    """A nest as one loop over all of its turns, for a device: each turn finds its indices, the innermost one first."""
+    zero, one = w.b.i64(0), w.b.i64(1)
+    limits = [(w.integer(start), w.integer(stop)) for start, stop in bounds]
+    sizes = [w.b.value("max", w.b.value("sub", stop, start), zero) for start, stop in limits]
+    turns = sizes[0]
+    for size in sizes[1:]:
+        turns = w.b.value("mul", turns, size)
+
+    def body(turn: Value) -> None:
+        index: dict[int, Abstract] = {}
+        for axis in reversed(order[1:]):
+            place = w.b.value("mod", turn, sizes[axis], nonzero=True)
+            index[axis] = Num(PYINT, w.b.value("add", place, limits[axis][0]))
+            turn = w.b.value("floordiv", turn, sizes[axis], nonzero=True)
+        index[order[0]] = Num(PYINT, w.b.value("add", turn, limits[order[0]][0]))
+        w.push(item_of(value, tuple(index[axis] for axis in range(len(order)))))
+        w.walk(node.body)
+
+    w.counted_loop(node, 0, (zero, turns, one), _counting(w, body, True), parallel=True)
 
 
 def _turn(w: InstructionWalk, node: nodes.For, value: Abstract, parallel: bool) -> Callable[[Value], None]:

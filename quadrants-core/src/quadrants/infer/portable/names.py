@@ -19,7 +19,7 @@ from quadrants.infer.portable.holding import rebind
 from quadrants.infer.portable.vectors import Origin, elementwise
 from quadrants.infer.values import Abstract, Arr, Closure, Const, ListDisplay, Num, Sequence_, Tup
 from quadrants.library import parallel_random
-from quadrants.types import F64, U32, Scalar
+from quadrants.types import F64, I64, U32, Scalar
 from quadrants.types.names import TypeName
 
 Args = tuple[Abstract, ...]
@@ -117,6 +117,11 @@ def _loop_config(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
             fail(Code.NOT_CONSTANT, f"{name}= of loop_config() has to be known when the kernel is compiled")
     serialize = keywords.get("serialize")
     w.serialize_next = isinstance(serialize, Const) and bool(serialize.value)  # type: ignore[attr-defined]
+    block = keywords.get("block_dim")
+    width = block.value if isinstance(block, Const) else 0
+    if width is not None and (isinstance(width, bool) or not isinstance(width, int) or width < 0):
+        fail(Code.BAD_VALUE, f"block_dim= of loop_config() is a number of threads, not {width!r}")
+    w.block_next = width or 0  # type: ignore[attr-defined]
     return Const(None)
 
 
@@ -343,10 +348,17 @@ def _bit_shr(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
 
 def _bits(w: Emitter) -> Abstract:
     """The next 64 bits of the sequence that all threads draw from."""
-    state = w._dependent(  # type: ignore[attr-defined]
-        Dependency(vars(parallel_random), "STATE", None, parallel_random.STATE), "STATE"
-    )
-    one, zero = w.b.i64(1), w.b.i64(0)
+    name = "WORDS" if w.options.device else "STATE"
+    value = getattr(parallel_random, name)
+    state = w._dependent(Dependency(vars(parallel_random), name, None, value), name)  # type: ignore[attr-defined]
+    zero = w.b.i64(0)
+    if w.options.device:
+        low = w.b.value("atomic", w.b.const(1, U32), state.value, zero, op="add", checked=False, wrap=False)
+        high = w.b.value("load", state.value, w.b.i64(1), checked=False, wrap=False)
+        words = [w.b.value("cast", word, type=I64) for word in (low, high)]
+        whole = w.b.value("or", words[0], w.b.value("shl", words[1], w.b.i64(32)))
+        return w.call_library("parallel_random:mixed", Num(I64, whole))
+    one = w.b.i64(1)
     place = w.b.value("atomic", one, state.value, zero, op="add", checked=False, wrap=False)
     return w.call_library("parallel_random:mixed", Num(state.array.dtype, place))
 

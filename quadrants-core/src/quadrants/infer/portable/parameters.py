@@ -83,7 +83,7 @@ def result(w: FunctionWalk, value: Abstract) -> Abstract:
     """What a `return` gives: converted to the annotated type, and for the interpreter to Python's numbers."""
     value = _converted_result(w, value, dict(w.ref.annotations).get("return"))
     if w.is_entry:
-        return _for_host(w, value)
+        return held(w, value) if w.options.device else _for_host(w, value)  # who launches it boxes numbers as Python's
     changed = references.changed(w.ref, w.param_types)
     return references.with_changed(w, held(w, value), changed) if changed else held(w, value)
 

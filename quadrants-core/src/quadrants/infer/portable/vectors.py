@@ -15,7 +15,7 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Code
 from quadrants.infer import scalars
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
-from quadrants.infer.merge import convert, generalise, join_types
+from quadrants.infer.merge import convert, generalise, join_types, with_floats
 from quadrants.infer.values import Abstract, ConflictType, Const, ListDisplay, Num, SliceValue, Tup
 from quadrants.ir import Value
 from quadrants.types import PYBOOL, Scalar
@@ -198,7 +198,7 @@ def select(w: Emitter, condition: Abstract, x: Abstract, y: Abstract) -> Abstrac
 def _select(w: Emitter, condition: Abstract, x: Abstract, y: Abstract) -> Abstract:
     if isinstance(condition, Const):
         return x if condition.value else y
-    type_ = join_types(generalise(x.type), generalise(y.type))
+    type_ = with_floats(join_types(generalise(x.type), generalise(y.type)), w.floats)
     if isinstance(type_, ConflictType) or not isinstance(type_, Scalar):
         fail(Code.CANNOT_UNIFY, "select() chooses between two numbers", types=[("first", x.type), ("second", y.type)])
     chosen = w.b.value("select", w.truth(condition), w.cast(x, type_), w.cast(y, type_))
