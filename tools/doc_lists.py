@@ -5,6 +5,7 @@ A list stands between `<!-- name -->` and `<!-- end -->`. With `--check`, say wh
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 import textwrap
@@ -12,12 +13,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from quadrants.api.settings import OPTIONS
+from quadrants.backend.contract import Capabilities
 from quadrants.infer import attributes, builtins, numpy_arrays, ufuncs
 from quadrants.library.registry import TABLE
 from quadrants.simt.names import FUNCTIONS, VALUES
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
-PAGES = ("language.md", "arrays.md", "kernels.md")
+PAGES = ("language.md", "arrays.md", "kernels.md", "portable.md")
 _LIST = re.compile(r"<!-- (?P<name>\w+) -->\n.*?<!-- end -->", re.DOTALL)
 
 #: Modules of the library -> what their functions are about.
@@ -113,6 +115,50 @@ def kernel_names() -> str:
     return "\n".join(["| name | |", "|---|---|", *rows])
 
 
+#: Where the portable language runs: the title, and the backend.
+DEVICES = {
+    "CPU": "quadrants_cpu:CpuBackend",
+    "CUDA": "quadrants_cuda:CudaBackend",
+    "AMDGPU": "quadrants_amdgpu:AmdgpuBackend",
+    "Metal": "quadrants_metal:MetalBackend",
+    "Vulkan": "quadrants_vulkan:VulkanBackend",
+}
+#: What a device may lack, and how its capabilities say so.
+FEATURES: dict[str, Callable[[Capabilities], bool]] = {
+    "loops, functions, vectors, structs, reductions, random numbers": lambda c: {"i32", "f32", "bool"} <= c.dtypes,
+    "`i8`, `i16`, `u8`, `u16`": lambda c: {"i8", "i16", "u8", "u16"} <= c.dtypes,
+    "`i64`": lambda c: "i64" in c.dtypes,
+    "`f64`": lambda c: "f64" in c.dtypes,
+    "`f16`": lambda c: "f16" in c.dtypes,
+    "`+=` and atomic steps on `i32`": lambda c: c.supports_atomic("add", "i32"),
+    "`+=` and atomic steps on `f32`": lambda c: c.supports_atomic("add", "f32"),
+    "`+=` and atomic steps on `i64`": lambda c: c.supports_atomic("add", "i64"),
+    "`+=` and atomic steps on `f64`": lambda c: c.supports_atomic("add", "f64"),
+    "recursion": lambda c: c.recursion,
+    "arrays used where they are in host memory": lambda c: c.host_memory,
+}
+
+
+def portable_devices() -> str:
+    """What of the portable language each device has."""
+    columns = []
+    for place in DEVICES.values():
+        module, _, name = place.partition(":")
+        backend = getattr(importlib.import_module(module), name)()
+        targets = list(backend.targets())
+        if backend.name == "vulkan":  # whose devices differ: one that has everything, too
+            vulkan = importlib.import_module("quadrants_vulkan.target")
+            targets.append(vulkan.target(frozenset(vulkan.Feature), dict.fromkeys(vulkan.LIMITS, 1)))
+        columns.append([backend.capabilities(target) for target in targets])
+    head = f"| | {' | '.join(DEVICES)} |\n|---|{'---|' * len(DEVICES)}"
+    rows = []
+    for text, has in FEATURES.items():
+        found = [{has(capabilities) for capabilities in column} for column in columns]
+        cells = ["if the device has it" if len(one) > 1 else "yes" if True in one else "no" for one in found]
+        rows.append(f"| {text} | {' | '.join(cells)} |")
+    return "\n".join([head, *rows])
+
+
 LISTS: dict[str, Callable[[], str]] = {
     "builtins": builtins_list,
     "modules": modules_list,
@@ -121,6 +167,7 @@ LISTS: dict[str, Callable[[], str]] = {
     "methods": methods_list,
     "attributes": lambda: words(attributes._ARRAY),
     "kernel_names": kernel_names,
+    "portable_devices": portable_devices,
 }
 
 

@@ -436,17 +436,6 @@ def test_updates_of_elements_of_its_own_are_plain() -> None:
     assert not has_atomic(own) and has_atomic(others) and has_atomic(moved)
 
 
-def test_devices_that_kernels_do_not_run_on_yet() -> None:
-    try:
-        with pytest.warns(qd.QuadrantsWarning, match="run on the CPU only so far"):
-            qd.init(arch=qd.gpu)
-        with pytest.raises(qd.QuadrantsError, match="run on the CPU only so far"):
-            qd.init(arch="vulkan", enable_fallback=False)
-        qd.init(arch=qd.x64, random_seed=3)
-    finally:
-        qd.reset()
-
-
 def test_random_numbers_begin_where_the_seed_says() -> None:
     @qd.kernel
     def draw() -> float:

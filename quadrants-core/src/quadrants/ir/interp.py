@@ -270,6 +270,16 @@ def _fork(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tupl
     return ()
 
 
+def _launch(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple[Any, ...]:
+    from quadrants.ir.simt import run_grid  # it stands on this module
+    from quadrants.ir.threads import Geometry
+
+    blocks, *given = values
+    module = Module(machine.module.functions, str(op.attrs["callee"]))
+    run_grid(module, given, Geometry((blocks, 1, 1), (int(op.attr("block")), 1, 1), 0), host=machine.host)
+    return ()
+
+
 def _pycall(machine: _Machine, op: Op, values: tuple[Any, ...], env: _Env) -> tuple[Any, ...]:
     args, result = op.attrs["args"], op.attrs["result"]
     assert isinstance(args, TupleType) and isinstance(result, Type)
@@ -379,6 +389,7 @@ _CONTROL: dict[str, Callable[[_Machine, Op, _Env], _Exit | None]] = {
 _SPECIAL: dict[str, Callable[[_Machine, Op, tuple[Any, ...], _Env], tuple[Any, ...]]] = {
     "call": _call,
     "fork": _fork,
+    "launch": _launch,
     "pycall": _pycall,
     "map": _map,
     "map_into": _map_into,

@@ -48,6 +48,7 @@ _LEAVING = (
     "return",
     "call",
     "fork",
+    "launch",
     "loop",
     "for",
     "map",
@@ -310,6 +311,16 @@ class _Verifier:
             return f"{callee.name} takes ({_join(expected)}), not ({_join(found)})"
         return "the chunks of a parallel region give nothing" if callee.result_types else None
 
+    def launch(self, op: Op) -> str | None:
+        if self.module is None:
+            return None
+        callee = self.module.functions.get(op.attrs["callee"])  # type: ignore[call-overload]
+        if callee is None or not callee.attrs.get("kernel"):
+            return f"the module has no kernel {op.attrs['callee']!r}"
+        expected = tuple(param.type for param in callee.params)
+        found = tuple(value.type for value in op.operands[1:])
+        return f"{callee.name} takes ({_join(expected)}), not ({_join(found)})" if found != expected else None
+
 
 _RULES = {
     "break": _Verifier.jump,
@@ -318,6 +329,7 @@ _RULES = {
     "return": _Verifier.returns,
     "call": _Verifier.call,
     "fork": _Verifier.fork,
+    "launch": _Verifier.launch,
 }
 
 

@@ -14,6 +14,7 @@ that may raise is left alone inside `try`, and in strict functions.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import field
 
@@ -60,6 +61,19 @@ def run(function: Function, context: PassContext) -> None:
     paralleliser = _Paralleliser(function, context)
     paralleliser.region(function.body, int(looped), False)
     replace_uses(function.body, paralleliser.replaced)
+
+
+def planned(function: Function, context: PassContext) -> list[tuple[Op, Plan | Refusal]]:
+    """The loops of a function that are declared parallel, none inside of another, and how each can be run in pieces."""
+    paralleliser = _Paralleliser(function, context)
+    found: list[tuple[Op, Plan | Refusal]] = []
+    for op in function.body.walk():
+        if op.name == "for" and op.attrs.get("parallel"):
+            plan = paralleliser.plan(op, True, False, sys.maxsize)
+            if isinstance(plan, Refusal):
+                refuse_declared(function, op, plan)
+            found.append((op, plan))
+    return found
 
 
 @record
@@ -111,12 +125,12 @@ class _Paralleliser:
             self.function, self.context, self.flow, self.constants, self.replaced, found, depth, declared
         ).emit()
 
-    def plan(self, op: Op, declared: bool, guarded: bool) -> Plan | Refusal:
-        """Whether the turns of a loop may run in any order."""
+    def plan(self, op: Op, declared: bool, guarded: bool, most: int = _MOST_OPS) -> Plan | Refusal:
+        """Whether the turns of a loop of at most so many ops may run in any order."""
         step = self.constants.get(op.operands[2])
         if not step:
             return Refusal("step", "its step is not known when it is compiled", op)
-        if size_of(op.regions[0]) > _MOST_OPS:
+        if size_of(op.regions[0]) > most:
             return Refusal("too-large", "it is too large to be looked at", op)
         leaving = _leaves(op)
         if leaving is not None:

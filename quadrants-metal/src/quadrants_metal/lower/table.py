@@ -29,6 +29,7 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
         **dict.fromkeys(("try", "reraise", "exc.match"), _HANDLE),
         "poll": _HOST,
         "fork": ("parallel regions belong to code for a CPU", "a device has its threads for that"),
+        "launch": ("only the host launches kernels", "launch them one after the other"),
         "str.eq": (
             "strings are objects of the interpreter",
             "compare before the launch, and give the kernel the answer",

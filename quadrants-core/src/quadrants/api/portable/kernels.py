@@ -76,7 +76,7 @@ class Kernel:
         raise AssertionError("replaced by _renew")
 
     def _renew(self) -> None:
-        """A dispatcher for the present settings."""
+        """A dispatcher for the present settings, or what launches on their device."""
         from quadrants.api.dispatcher import Dispatcher
 
         given = runtime.settings()
@@ -92,7 +92,12 @@ class Kernel:
         self._signature = inspect.signature(self.py_func)
         known = annotations_of(self.py_func)
         self._templates = frozenset(name for name, annotation in known.items() if is_template(annotation))
-        self._dispatch = Dispatcher(self.py_func, options, ())
+        if given.device:
+            from quadrants.api.portable.launching import Launcher  # only a device needs it
+
+            self._dispatch = Launcher(self.py_func, options, given.device)
+        else:
+            self._dispatch = Dispatcher(self.py_func, options, ())
         self._settings = given
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:

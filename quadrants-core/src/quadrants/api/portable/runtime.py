@@ -28,6 +28,7 @@ class Settings:
         fast_math: whether floats may be treated as real numbers.
         random_seed: where `qd.random` begins.
         generation: counts the calls of `init`.
+        device: the name of the backend that kernels run on; empty for the CPU.
     """
 
     default_ip: Scalar = I32
@@ -37,6 +38,7 @@ class Settings:
     fast_math: bool = False
     random_seed: int = 0
     generation: int = 0
+    device: str = ""
 
 
 #: Options of other implementations of the language that change nothing here.
@@ -52,6 +54,8 @@ _INTEGERS, _FLOATS = (I32, I64), (F16, F32, F64)
 
 #: Names of devices beside those of the backends.
 gpu, x64, x86_64, arm64 = "gpu", "x64", "x86_64", "arm64"
+#: What `qd.gpu` may be, the first that there is.
+GPUS = ("cuda", "metal", "amdgpu", "vulkan")
 
 
 class _Runtime:
@@ -84,7 +88,8 @@ def init(
     """Choose the device and the defaults of kernels. Optional; may be called again, which begins anew.
 
     Args:
-        arch: the device: `qd.cpu`, `qd.gpu` (the first that there is), `qd.cuda`, ... Kernels run on the CPU so far.
+        arch: the device: `qd.cpu`, `qd.gpu` (the first that there is), `qd.cuda`, ... Tensors that are made from then on are in
+            its memory.
         default_ip: what `int` means: `qd.i32` or `qd.i64`.
         default_fp: what `float` means: `qd.f32` or `qd.f64`.
         debug: exact state at errors; integer overflow raises.
@@ -100,7 +105,8 @@ def init(
     for name in others:
         if name not in _WITHOUT_EFFECT:
             _unknown(name)
-    _check_arch(arch, enable_fallback)
+    device = _device(arch, enable_fallback)
+    _leave()
     from quadrants.library import parallel_random  # holds where the sequence is
 
     parallel_random.STATE[0] = int(random_seed) << 32
@@ -116,16 +122,30 @@ def init(
         fast_math=bool(fast_math),
         random_seed=int(random_seed),
         generation=STATE.settings.generation + 1,
+        device=device,
     )
+
+
+def _leave() -> None:
+    """Have the tensors of a device in the host's memory, before another one is chosen."""
+    if STATE.settings.device:
+        from quadrants.api.portable import residents  # only a device needs it
+
+        residents.bring_home()
 
 
 def reset() -> None:
     """Forget what `init` has set."""
+    _leave()
     STATE.settings = Settings(generation=STATE.settings.generation + 1)
 
 
 def sync() -> None:
-    """Wait for all kernels. On the CPU a kernel has run when its call returns."""
+    """Wait for all kernels. On the CPU a kernel has run when its call returns; on a device its errors are raised here."""
+    if STATE.settings.device:
+        from quadrants.api.devicearrays import HostSide  # only a device needs it
+
+        HostSide(STATE.settings.device).synchronize()
 
 
 def _number(name: str, given: Any, default: Scalar, known: tuple[Scalar, ...]) -> Scalar:
@@ -141,19 +161,39 @@ def _number(name: str, given: Any, default: Scalar, known: tuple[Scalar, ...]) -
     return found
 
 
-def _check_arch(arch: Any, enable_fallback: bool) -> None:
+def _device(arch: Any, enable_fallback: bool) -> str:
+    """The name of the backend for `arch`; empty for the CPU."""
     name = arch if isinstance(arch, str) else getattr(arch, "__quadrants_backend__", None)
     if arch is None or name in ("cpu", "x64", "x86_64", "arm64"):
-        return
-    if enable_fallback:
-        text = f"qd.init(arch={arch if name is None else name}): portable kernels run on the CPU only so far, and do so now"
-        warnings.warn(text, QuadrantsWarning, stacklevel=3)
-        return
-    raise QuadrantsError(
-        Code.BAD_OPTION,
-        f"init(arch={arch if name is None else name}): portable kernels run on the CPU only so far",
-        hint="qd.init(arch=qd.cpu)",
-    )
+        return ""
+    if name is None:
+        raise QuadrantsError(
+            Code.BAD_OPTION,
+            f"init(arch={arch!r}): it is a backend",
+            hint="qd.init(arch=qd.cpu), qd.cuda, qd.vulkan, ...",
+        )
+    problems = []
+    for candidate in GPUS if name == gpu else (name,):
+        problem = _unavailable(candidate)
+        if not problem:
+            return candidate
+        problems.append(f"{candidate}: {problem}")
+    text = f"qd.init(arch={name}): there is no such device here ({'; '.join(problems)})"
+    if not enable_fallback:
+        raise QuadrantsError(Code.BACKEND_UNAVAILABLE, text, hint="qd.init(arch=qd.cpu)")
+    warnings.warn(f"{text}; kernels run on the CPU", QuadrantsWarning, stacklevel=3)
+    return ""
+
+
+def _unavailable(name: str) -> str:
+    """Why a backend cannot run kernels here; empty if it can."""
+    from quadrants.backend.registry import get_backend  # reads the metadata of packages
+
+    try:
+        found = get_backend(name).availability()
+    except QuadrantsError as problem:
+        return problem.message
+    return "" if found.ok else found.reason
 
 
 def _unknown(name: str) -> None:

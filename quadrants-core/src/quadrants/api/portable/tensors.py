@@ -96,6 +96,10 @@ class Tensor:
         self._np = array
         self.__quadrants_argument__: Any = array if not self.element_shape else _argument(array, self.element_shape)
 
+    def _writable(self) -> np.ndarray:
+        """The memory, to be written."""
+        return self._np
+
     def put(self, shape: tuple[int, ...]) -> None:
         """Give a field that was made without a shape the one of its place (see `qd.root`)."""
         self.placed = True
@@ -129,20 +133,24 @@ class Tensor:
 
     def fill(self, value: Any) -> None:
         """Give every element the value."""
-        self._np[...] = np.asarray(value)
+        self._writable()[...] = np.asarray(value)
 
     def from_numpy(self, array: Any) -> None:
         """Copy from an array of the same shape, that of the elements last."""
         found = np.asarray(array)
         if found.shape != self._np.shape:
             raise ValueError(f"from_numpy() takes an array of the shape {self._np.shape}, not {found.shape}")
-        self._np[...] = found
+        self._writable()[...] = found
 
     def to_numpy(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         """The elements as an array, a copy unless `copy=False` asks for the memory itself."""
         if copy is False:
-            return self._np
+            return self._shared()
         return np.array(self._np, dtype=dtype, order="C")
+
+    def _shared(self) -> np.ndarray:
+        """The memory itself."""
+        return self._np
 
     def from_torch(self, tensor: Any) -> None:
         """Copy from a tensor of PyTorch."""
@@ -152,12 +160,12 @@ class Tensor:
         """The elements as a tensor of PyTorch; with `copy=False` it shares the memory."""
         import torch  # only who uses it has it
 
-        found = torch.from_numpy(self._np if copy is False else np.array(self._np, order="C"))
+        found = torch.from_numpy(self._shared() if copy is False else np.array(self._np, order="C"))
         return found if device is None else found.to(device)
 
     def copy_from(self, other: Tensor) -> None:
         """Copy from a tensor of the same shape."""
-        self.from_numpy(other.to_numpy(copy=False))
+        self.from_numpy(other._np)
 
     def _index(self, index: Any) -> Any:
         if index is None:
@@ -172,7 +180,7 @@ class Tensor:
         return found.item()
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._np[self._index(index)] = np.asarray(value)
+        self._writable()[self._index(index)] = np.asarray(value)
 
     def __len__(self) -> int:
         return len(self._np)
@@ -185,7 +193,12 @@ class Tensor:
         return f"<tensor {what}{self.dtype!r} {self.shape}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), np.array(self._np, order="C"), self.element_shape, self.layout)
+        return _unpickled, (
+            Field if isinstance(self, Field) else Ndarray,
+            np.array(self._np, order="C"),
+            self.element_shape,
+            self.layout,
+        )
 
 
 class Field(Tensor):
@@ -199,7 +212,16 @@ class Ndarray(Tensor):
 def _unpickled(cls: type[Tensor], array: np.ndarray, element: tuple[int, ...], layout: Any) -> Tensor:
     memory = _memory(array.shape[: array.ndim - len(element)], element, array.dtype, layout)
     memory[...] = array
-    return cls(memory, element, layout)
+    return _class(cls)(memory, element, layout)
+
+
+def _class(cls: type[Tensor]) -> type[Tensor]:
+    """The class of tensors where `qd.init` has them."""
+    if not settings().device:
+        return cls
+    from quadrants.api.portable import residents  # only a device needs it
+
+    return residents.on_device(cls)
 
 
 def _argument(array: np.ndarray, element: tuple[int, ...]) -> TensorArg:
@@ -224,10 +246,11 @@ def make(
     kind = dtype_of(scalar_of_type(dtype))
     if math.prod((*sizes, *element)) >= 2**46:
         raise MemoryError(f"a tensor of the shape {sizes} does not fit into memory")
-    made = cls(_memory(sizes, element, kind, order), element, order)
+    where = _class(cls)
+    made = where(_memory(sizes, element, kind, order), element, order)
     made.placed = shape is not None or cls is not Field
     if needs_grad:
-        made.grad = cls(_memory(sizes, element, kind, order), element, order)
+        made.grad = where(_memory(sizes, element, kind, order), element, order)
     return made
 
 

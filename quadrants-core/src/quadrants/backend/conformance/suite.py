@@ -1,11 +1,14 @@
 """The conformance suite: a pytest module that a backend's package takes over, with a fixture `backend_name`.
 
 Each golden program runs with one dtype; the others are marked `slow`. What the device's capabilities say it lacks is not run.
+Programs of the portable language run with the device chosen by `qd.init`.
 A backend that cannot be used on this machine skips everything but the tests of the contract, with its own reason.
 """
 
 from __future__ import annotations
 
+import importlib
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +16,8 @@ import numpy as np
 import pytest
 
 from quadrants.backend.conformance.golden import GOLDEN
-from quadrants.backend.conformance.running import missing, run
+from quadrants.backend.conformance.portable import PROGRAMS
+from quadrants.backend.conformance.running import compare, missing, run
 from quadrants.backend.contract import Availability, Backend, Capabilities, Target, missing_members
 from quadrants.backend.registry import get_backend
 
@@ -21,6 +25,7 @@ __all__ = [
     "backend",
     "capabilities",
     "namespace",
+    "portable",
     "test_availability_says_why",
     "test_blocks_beyond_one_axis",
     "test_capabilities_are_of_a_target",
@@ -29,6 +34,7 @@ __all__ = [
     "test_implements_the_contract",
     "test_launches_that_do_nothing",
     "test_launches_that_are_too_large",
+    "test_portable_program",
     "test_streams_and_events",
     "test_targets_are_text",
 ]
@@ -61,6 +67,26 @@ def capabilities(backend: Backend) -> Capabilities:
 def namespace(backend: Backend, capabilities: Capabilities) -> Any:
     """The explicit language, on a machine that has the device."""
     return backend.namespace
+
+
+@pytest.fixture
+def portable(backend_name: str, capabilities: Capabilities) -> Iterator[Any]:
+    """The portable language, with the backend's device chosen."""
+    language = importlib.import_module("quadrants")
+    language.init(arch=backend_name, enable_fallback=False)
+    yield language
+    language.reset()
+
+
+@pytest.mark.parametrize("program", list(PROGRAMS))
+def test_portable_program(program: str, portable: Any, capabilities: Capabilities) -> None:
+    wanted = PROGRAMS[program]
+    lacking = [dtype for dtype in wanted.dtypes if dtype not in capabilities.dtypes]
+    if lacking:
+        pytest.skip(f"the device has no {', '.join(lacking)}")
+    pairs = wanted.run(portable, np.random.default_rng(zlib.crc32(program.encode())))
+    for position, (found, expected) in enumerate(pairs):
+        compare(f"{program}, result {position}", np.asarray(found), np.asarray(expected), wanted.rtol)
 
 
 @pytest.mark.parametrize(("program", "dtype"), list(_programs()))

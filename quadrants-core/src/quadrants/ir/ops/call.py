@@ -27,6 +27,17 @@ def _fork(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tup
     return ()
 
 
+def _launch(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if not isinstance(attrs.get("callee"), str):
+        raise TypeError(f"attribute 'callee' must be the name of a function, not {attrs.get('callee')!r}")
+    if rules.attr_int(attrs, "block") < 1:
+        raise TypeError("a block has at least one thread")
+    if not types:
+        raise TypeError("takes the number of blocks, and what the kernel is given")
+    rules.all_i64(types[:1], "the number of blocks")
+    return ()
+
+
 def _pycall(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
     rules.match_types(types, rules.attr_type(attrs, "args").leaves(), "the operands")
     return rules.attr_type(attrs, "result").leaves()
@@ -59,6 +70,15 @@ DEFS = (
         "(lo, hi, shared values) for lo = 0, grain, ... below turns, hi being at most turns; several at once, in an order that "
         "is not laid down. The first exception, by lo, is raised. The grain is at least 1; `work` is an estimate in "
         "nanoseconds, 0 for none. Inserted by the pass `parallelise`.",
+        derivative="none: after differentiation",
+    ),
+    OpDef(
+        "launch",
+        _launch,
+        effects=Effect.READS | Effect.WRITES | Effect.RAISES | Effect.HOST,
+        attrs=(Attr("callee", AttrKind.STR), Attr("block", AttrKind.INT)),
+        doc="Starts a kernel of the module, (blocks, what the kernel is given), in blocks of so many threads along x. Launches "
+        "run in order, and what the host reads of an array is what the launches before have left. Inserted by the pass `launches`.",
         derivative="none: after differentiation",
     ),
     OpDef(

@@ -25,6 +25,9 @@ PARALLEL = Attr("parallel", AttrKind.BOOL, required=False, default=False)
 #: Of a `for`: no turn reads or writes an element that another one writes, by promise of whoever made it.
 INDEPENDENT = Attr("independent", AttrKind.BOOL, required=False, default=False)
 
+#: Of a `for` that is declared parallel: how many threads of a device work together; 0: any number.
+BLOCK = Attr("block", AttrKind.INT, required=False, default=0)
+
 #: A loop with enough to do in a turn: one vector a turn is as fast as several, and half the code.
 WIDE = Attr("wide", AttrKind.BOOL, required=False, default=False)
 
@@ -181,7 +184,7 @@ DEFS = (
         "for",
         _for,
         effects=Effect.CONTROL,
-        attrs=(LABEL, COLD, FAILS, WIDE, PARALLEL, INDEPENDENT),
+        attrs=(LABEL, COLD, FAILS, WIDE, PARALLEL, INDEPENDENT, BLOCK),
         regions=1,
         doc="Python's range: (start, stop, step, carried values). The region's arguments are the index and the carried values; "
         "`continue` goes on, `break` leaves; the results are the carried values. The step is not 0: checked by its maker.",

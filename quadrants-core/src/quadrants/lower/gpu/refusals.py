@@ -25,6 +25,7 @@ UNSUPPORTED: Mapping[str, Reason] = MappingProxyType(
         "map_into": ("it is expanded into loops by the pass expand_maps", _PASSES),
         "poll": ("it asks the interpreter on the host", _PASSES),
         "fork": ("parallel regions belong to code for a CPU", "a device has its threads for that"),
+        "launch": ("only the host launches kernels", "launch them one after the other"),
         "str.eq": (
             "strings are objects of the interpreter",
             "compare before the launch, and give the kernel the answer",

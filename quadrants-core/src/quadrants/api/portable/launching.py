@@ -1,0 +1,267 @@
+"""Portable kernels on a device: from a function and argument types to a program of launches, and calls of it.
+
+Takes a function, the settings of `qd.init` and arguments; gives results as the CPU does. Arguments on the host are copied in, and
+back if a kernel writes them, before the call returns; tensors in the device's memory are used where they are. Code is compiled at
+the first call with new types.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from quadrants._frozen import frozen
+from quadrants.api.coerce import coerce
+from quadrants.api.devicearrays import first_device
+from quadrants.api.inspection import Explanation
+from quadrants.api.kernelcode import leaves_of
+from quadrants.api.placement import in_host_memory, staged
+from quadrants.api.portable.program import Program
+from quadrants.api.portable.residents import RESIDENTS, Resident
+from quadrants.api.typeof import typeof
+from quadrants.backend.arguments import DeviceArray, pack
+from quadrants.backend.contract import Backend, Device, KernelExecutable, LaunchShape
+from quadrants.backend.registry import get_backend
+from quadrants.cache.dependencies import Ref
+from quadrants.diagnostics import Decision
+from quadrants.host import traceback
+from quadrants.host.raising import resolve_class
+from quadrants.ir import Function, Module
+from quadrants.ir.boxing import box
+from quadrants.ir.values import Raised, canonical
+from quadrants.options import Options
+from quadrants.types import ArrayType, NamedTupleType, OptionalType, Scalar, TupleType, Type, UnionType
+from quadrants.types.dtypes import dtype_of
+from quadrants.types.names import Signature, TypeName
+from quadrants.types.promotion import weak_version
+
+HiddenAt = tuple[int, tuple[int, ...]]
+
+
+@frozen(eq=False)
+class Kernel:
+    """One compiled kernel of a program: its code, its name there, and the types of its parameters."""
+
+    executable: KernelExecutable
+    entry: str
+    machine: tuple[Type, ...]
+
+
+@frozen(eq=False)
+class Compiled:
+    """What a function is for argument types.
+
+    Args:
+        host: the function of the host.
+        kernels: what it launches.
+        machine: the types of the leaves of its arguments and of its hidden ones, read-only where nothing writes.
+        scratch: the arrays that it takes at its end: types and sizes.
+        result: the type of what it returns.
+        refs: the globals and cells that are part of the code.
+        hidden: which of them are arguments, and the way to each through tuples.
+        decisions: for `explain()`.
+        module: the host's function with its kernels, where it was compiled in this process.
+    """
+
+    host: Function
+    kernels: Mapping[str, Kernel]
+    machine: tuple[Type, ...]
+    scratch: tuple[tuple[Scalar, int], ...]
+    result: Type
+    refs: tuple[Ref, ...]
+    hidden: tuple[HiddenAt, ...]
+    decisions: tuple[Decision, ...] = ()
+    module: Module | None = None
+
+
+class Loaded:
+    """A program on a device. One call at a time runs it: its calls share the scratch arrays.
+
+    Args:
+        compiled: the program.
+        arg_types: the types of its arguments.
+        backend, device: where it runs.
+        host_memory: whether the device works in the host's memory.
+    """
+
+    def __init__(
+        self, compiled: Compiled, arg_types: tuple[Type, ...], backend: Backend, device: Device, host_memory: bool
+    ) -> None:
+        self.compiled = compiled
+        self.arg_types = arg_types
+        self.host_memory = host_memory
+        self.memory = backend.memory(device)
+        self.values = tuple(ref.value for ref in compiled.refs)
+        self.result = _of_python(compiled.result)
+        self._program = Program(compiled.host, self._launch, self._read)
+        self._scratch = [self._array(dtype, size) for dtype, size in compiled.scratch]
+        self._lock = threading.RLock()
+
+    def _array(self, dtype: Scalar, size: int) -> DeviceArray:
+        """A scratch array, which lives as long as the program."""
+        address = self.memory.allocate(size * dtype_of(dtype).itemsize)
+        return DeviceArray(address, (size,), (dtype_of(dtype).itemsize if self.host_memory else 1,))
+
+    def fits(self) -> bool:
+        """Whether the globals that are part of the code have the values that they had."""
+        from quadrants.api.kernelcode import _same
+
+        for ref, value in zip(self.compiled.refs, self.values):
+            now = ref.value
+            if now is not value and not _same(now, value):
+                return False
+        return True
+
+    def call(self, values: Sequence[Any]) -> Any:
+        """Run it with the values of the parameters."""
+        leaves = [leaf for type, value in zip(self.arg_types, values) for leaf in leaves_of(type, value)]
+        leaves += [functools.reduce(_item_at, path, _taken(self.values[at])) for at, path in self.compiled.hidden]
+        with self._lock, self._placed(leaves) as placed:
+            try:
+                found = self._program.run([*placed, *self._scratch])
+            except Raised as problem:
+                raise _exception(problem, self.compiled.host) from None
+        return box(self.result, iter(found))
+
+    @contextmanager
+    def _placed(self, leaves: list[Any]) -> Iterator[list[Any]]:
+        """The leaves as launches take them."""
+        machine = self.compiled.machine
+        residents = [RESIDENTS.get(id(leaf)) if type(leaf) is np.ndarray else None for leaf in leaves]
+        ready = [
+            _number(kind, leaf) if resident is None else _InMemory(resident)
+            for kind, leaf, resident in zip(machine, leaves, residents)
+        ]
+        with in_host_memory(ready) if self.host_memory else staged(machine, ready, self.memory) as placed:
+            yield [one.array if isinstance(one, _InMemory) else one for one in placed]
+            for kind, resident in zip(machine, residents):
+                if resident is not None and isinstance(kind, ArrayType) and not kind.readonly:
+                    resident.written()
+
+    def _launch(self, blocks: int, block: int, name: str, given: Sequence[Any]) -> None:
+        kernel = self.compiled.kernels[name]
+        shape = LaunchShape((blocks, 1, 1), (block, 1, 1))
+        kernel.executable.launch(kernel.entry, pack(kernel.machine, given), shape, None)
+
+    def _read(self, array: DeviceArray, index: int) -> Any:
+        place = next(k for k, scratch in enumerate(self._scratch) if scratch is array)
+        dtype = self.compiled.scratch[place][0]
+        target = np.empty(1, dtype_of(dtype))
+        self.memory.copy_out(target.view(np.uint8).data, array.address + index * target.itemsize)
+        return canonical(dtype, target[0])
+
+
+class _InMemory:
+    """A tensor in the device's memory, on its way through what places arguments."""
+
+    def __init__(self, resident: Resident) -> None:
+        self.array = resident.placed()
+
+
+def _exception(problem: Raised, host: Function) -> BaseException:
+    """What the host's part of a kernel raises, with the line in its traceback."""
+    made = resolve_class(problem.cls)(*problem.values)
+    return made.with_traceback(traceback.build([(host.scope, problem.loc)]))
+
+
+def _number(type: Type, leaf: Any) -> Any:
+    return canonical(type.machine, leaf) if isinstance(type, Scalar) else leaf
+
+
+def _taken(value: Any) -> Any:
+    return getattr(value, "__quadrants_argument__", value)
+
+
+def _item_at(value: Any, index: int) -> Any:
+    return _taken(value[index])
+
+
+def _of_python(type: Type) -> Type:
+    """The type of a result with Python's numbers in the place of sized ones."""
+    if isinstance(type, Scalar):
+        return weak_version(type)
+    if isinstance(type, (TupleType, NamedTupleType, UnionType)):
+        return replace(type, items=tuple(map(_of_python, type.items)))
+    return replace(type, item=_of_python(type.item)) if isinstance(type, OptionalType) else type
+
+
+class Launcher:
+    """A portable kernel for a device: call it with its arguments.
+
+    Args:
+        function: the Python function.
+        options: how it is compiled.
+        device: the name of the backend.
+    """
+
+    def __init__(self, function: types.FunctionType, options: Options, device: str) -> None:
+        self.py_func = function
+        self.options = options
+        self.device = device
+        self._signature = inspect.signature(function)
+        self._plain = all(
+            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in self._signature.parameters.values()
+        )
+        self._known: dict[tuple[Type, ...], Loaded] = {}
+        self._lock = threading.RLock()
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        names = self._signature.parameters
+        bound = self._bind(args, keywords)
+        where = [f"argument {name!r} of {self.py_func.__qualname__}()" for name in names]
+        values = tuple(coerce(value, text) for value, text in zip(bound, where, strict=True))
+        found = tuple(typeof(value, text) for value, text in zip(values, where, strict=True))
+        return self._code(found).call(values)
+
+    def _bind(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The arguments in the order of the parameters, defaults filled in, those of `*args` last."""
+        if self._plain and not keywords and len(args) == len(self._signature.parameters):
+            return args
+        bound = self._signature.bind(*args, **keywords)
+        bound.apply_defaults()
+        parameters = self._signature.parameters.values()
+        fixed = [bound.arguments[p.name] for p in parameters if p.kind is not p.VAR_POSITIONAL]
+        return (*fixed, *(bound.arguments[p.name] for p in parameters if p.kind is p.VAR_POSITIONAL))
+
+    def _code(self, found: tuple[Type, ...]) -> Loaded:
+        """The program for the types, valid for the present values of globals."""
+        known = self._known.get(found)
+        if known is not None and known.fits():
+            return known
+        from quadrants.api.portable.compiling import compile_portable  # the compiler, loaded when something is compiled
+
+        with self._lock:
+            known = self._known.get(found)
+            if known is None or not known.fits():
+                backend = get_backend(self.device)
+                device = first_device(backend)
+                host_memory = backend.capabilities(backend.target_of(device)).host_memory
+                compiled = compile_portable(self.py_func, found, self.options, backend, device)
+                known = self._known[found] = Loaded(compiled, found, backend, device, host_memory)
+            return known
+
+    @property
+    def signatures(self) -> list[tuple[TypeName, ...]]:
+        """The types of the arguments of each program, in the order of compilation."""
+        return [tuple(map(TypeName, found)) for found in self._known]
+
+    def explain(self) -> Explanation:
+        """What the compiler decided, and why."""
+        known = {Signature(t, loaded.result): loaded.compiled.decisions for t, loaded in self._known.items()}
+        lines = [line for _, _, line in self.py_func.__code__.co_lines() if line]
+        return Explanation(self.py_func.__qualname__, known, (min(lines), max(lines)) if lines else None)
+
+    def inspect_ir(self) -> dict[tuple[TypeName, ...], str]:
+        """The host's function and its kernels as text, for each program."""
+        from quadrants.ir.text import print_module  # only who looks at it needs the printer
+
+        modules = {t: loaded.compiled.module for t, loaded in self._known.items()}
+        return {tuple(map(TypeName, t)): print_module(module) for t, module in modules.items() if module is not None}

@@ -1,0 +1,159 @@
+"""Portable kernels on a device, here one that works in the host's memory: what they find, and where tensors are."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+import traceback
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import quadrants as qd
+from quadrants.api.portable import residents, runtime
+from quadrants.backend.conformance.portable import PROGRAMS
+from quadrants.backend.conformance.running import compare
+
+
+@pytest.fixture
+def device() -> Iterator[None]:
+    """Kernels are launched on the CPU's own device, as on any other."""
+    runtime.STATE.settings = runtime.Settings(generation=runtime.STATE.settings.generation + 1, device="cpu")
+    yield
+    qd.reset()
+
+
+@pytest.mark.parametrize("name", list(PROGRAMS))
+def test_programs(name: str, device: None) -> None:
+    program = PROGRAMS[name]
+    pairs = program.run(qd, np.random.default_rng(zlib.crc32(name.encode())))
+    for position, (found, expected) in enumerate(pairs):
+        compare(f"{name}, result {position}", np.asarray(found), np.asarray(expected), program.rtol)
+
+
+def test_names_of_devices() -> None:
+    try:
+        with pytest.warns(qd.QuadrantsWarning, match="there is no such device here .*; kernels run on the CPU"):
+            qd.init(arch="nothing")
+        with pytest.raises(qd.QuadrantsError, match="there is no such device here") as error:
+            qd.init(arch="nothing", enable_fallback=False)
+        assert error.value.hint == "qd.init(arch=qd.cpu)"
+        with pytest.raises(qd.QuadrantsError, match="it is a backend"):
+            qd.init(arch=3)
+        qd.init(arch=qd.x64, random_seed=3)
+        assert not runtime.settings().device
+    finally:
+        qd.reset()
+
+
+def test_tensors_are_in_one_place_at_a_time(device: None) -> None:
+    x = qd.field(float, (3, 4))
+    y = qd.tensor(qd.i32, (3, 4, 5), layout=(2, 0, 1))
+    assert isinstance(x, qd.Field) and type(x) is residents.DeviceField
+
+    @qd.kernel
+    def add(y: qd.Tensor):
+        for i, j in x:
+            x[i, j] += i
+            for k in range(5):
+                y[i, j, k] = 100 * i + 10 * j + k
+
+    x[1, 2] = 5
+    add(y)
+    add(y)
+    i, j, k = np.mgrid[0:3, 0:4, 0:5]
+    assert np.array_equal(y.to_numpy(), 100 * i + 10 * j + k)
+    assert x[1, 2] == 7 and x[2, 0] == 4
+    x[2, 0] = 1
+    add(y)
+    assert x[2, 0] == 3 and x.to_numpy().sum() == 5 + 3 * (4 + 8) - 4 + 1
+    z = qd.field(float, (3, 4))
+    z.copy_from(x)
+    assert np.array_equal(z.to_numpy(), x.to_numpy()) and np.array_equal(
+        pickle.loads(pickle.dumps(z)).to_numpy(), z.to_numpy()
+    )
+    with pytest.raises(qd.QuadrantsError, match="cannot be shared without a copy"):
+        x.to_numpy(copy=False)
+
+
+def test_tensors_come_home_when_another_device_is_chosen(device: None) -> None:
+    x = qd.field(float, 4)
+
+    @qd.kernel
+    def add():
+        for i in x:
+            x[i] += i
+
+    add()
+    qd.init(arch=qd.cpu)
+    assert type(x) is qd.Field and x.to_numpy().tolist() == [0, 1, 2, 3]
+    add()
+    assert x.to_numpy().tolist() == [0, 2, 4, 6] and x.to_numpy(copy=False)[1] == 2
+
+
+def test_memory_goes_with_its_tensor(device: None) -> None:
+    x = qd.ndarray(float, 4)
+
+    @qd.kernel
+    def one(x: qd.Tensor):
+        for i in x:
+            x[i] = 1
+
+    one(x)
+    gc.collect()
+    before = len(residents.RESIDENTS)
+    del x
+    gc.collect()
+    assert len(residents.RESIDENTS) == before - 1
+
+
+def test_exceptions_of_the_hosts_part_name_the_line(device: None) -> None:
+    @qd.kernel
+    def run(x, k: int):
+        v = qd.Vector([1.0, 2.0])
+        v[k] = 3
+        for i in range(x.shape[0]):
+            x[i] = v[0]
+
+    run(np.zeros(3, np.float32), 1)
+    with pytest.raises(IndexError, match="tuple index out of range") as error:
+        run(np.zeros(3, np.float32), 2)
+    frame = traceback.extract_tb(error.value.__traceback__)[-1]
+    assert frame.name == "run" and frame.lineno == run.py_func.__code__.co_firstlineno + 3
+
+
+def test_what_is_explained(device: None) -> None:
+    @qd.kernel
+    def run(x):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += x[i]
+        return total
+
+    assert run(np.ones(10, np.float32)) == 10
+    text = str(run.explain())
+    assert "a kernel over its turns, 128 threads a block; what its threads find is combined behind it" in text
+    assert "the host waits for a value that a kernel computes" in text
+    assert [str(*found) for found in run.dispatcher.signatures] == ["float32[::1]"]
+    assert "launch" in "".join(run.dispatcher.inspect_ir().values())
+
+
+def test_a_changed_global_is_seen(device: None) -> None:
+    @qd.kernel
+    def run(x):
+        for i in range(x.shape[0]):
+            x[i] = FACTOR * i
+
+    global FACTOR
+    x = np.zeros(3, np.int32)
+    FACTOR = 2
+    run(x)
+    first = x.tolist()
+    FACTOR = 5
+    run(x)
+    assert first == [0, 2, 4] and x.tolist() == [0, 5, 10]
+
+
+FACTOR = 1
