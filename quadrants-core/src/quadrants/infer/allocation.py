@@ -6,7 +6,8 @@ from typing import NoReturn
 
 from quadrants.diagnostics import Code
 from quadrants.infer import attributes, elementwise, sequences
-from quadrants.infer.emitter import Emitter, fail, suggestion
+from quadrants.infer.emitter import Emitter, fail
+from quadrants.infer.habits import suggestion
 from quadrants.infer.values import Abstract, Arr, Const, ListDisplay, Sequence_, Tup
 from quadrants.ir import Value
 from quadrants.types import ArrayType, Scalar
@@ -24,7 +25,7 @@ def arguments(
     bound = dict(zip(parameters, args))
     for key, value in keywords.items():
         if key not in parameters:
-            hint = suggestion(key, parameters)
+            hint = suggestion(key, parameters) or f"It takes {', '.join(parameters)}."
             fail(Code.BAD_ARGUMENTS, f"{name}() got an unexpected keyword argument '{key}'", hint=hint, at=value)
         if key in bound:
             fail(Code.BAD_ARGUMENTS, f"{name}() got multiple values for argument '{key}'")

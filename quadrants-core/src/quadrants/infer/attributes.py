@@ -11,7 +11,8 @@ import numpy as np
 from quadrants.diagnostics import Code
 from quadrants.infer import texts
 from quadrants.infer.dicts import DictDisplay
-from quadrants.infer.emitter import Emitter, describe, fail, suggestion
+from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer.habits import array_hint, suggestion
 from quadrants.infer.values import (
     Abstract,
     Arr,
@@ -20,7 +21,6 @@ from quadrants.infer.values import (
     ListDisplay,
     Method,
     Num,
-    Opt,
     Sequence_,
     SliceValue,
     Tup,
@@ -36,8 +36,7 @@ from quadrants.types.vectors import Value as HostValue
 
 def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
     """`value.name`."""
-    if isinstance(value, Opt):
-        value = w.unwrap(value)
+    value = w.unwrap(value, f"'NoneType' object has no attribute '{name}'", AttributeError)
     if isinstance(value, Const):
         return _constant_attr(w, value.value, name)
     if isinstance(value, Method) and value.name == "flags" and isinstance(value.owner, Arr):
@@ -57,7 +56,7 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
     if isinstance(value, Sequence_) and value.kind == "range" and name in ("start", "stop", "step"):
         return value.parts[("start", "stop", "step").index(name)]
     handler = _TABLES.get(type(value), {}).get(name)
-    if handler is not None:
+    if handler is not None and not _only_numpys(w, value, name):
         return handler(w, value)
     if isinstance(value, Tup) and value.named is not None:
         found = _named_attr(w, value, name)
@@ -73,16 +72,27 @@ def get_attr(w: Emitter, value: Abstract, name: str) -> Abstract:
         Code.NO_ATTRIBUTE,
         f"{describe(value)} has no attribute '{name}'" + ("" if not _exists(value, name) else " that is supported"),
         types=[("value", value.type)],
-        hint=suggestion(name, (known for known in _known_names(value) if known != name)),
+        hint=(array_hint(name) if isinstance(value, Arr) else None)
+        or ("It is a number, not an array." if isinstance(value, Num) and hasattr(np.ndarray, name) else None)
+        or suggestion(name, (known for known in _known_names(value) if known != name)),
     )
+
+
+def _only_numpys(w: Emitter, value: Abstract, name: str) -> bool:
+    """Whether NumPy's numbers have an attribute that this one, which is Python's, has not. (The library takes all alike.)"""
+    if not isinstance(value, Num) or not value.scalar.weak or w.options.kernel or w.ref.internal:  # type: ignore[attr-defined]
+        return False
+    return not _exists(value, name)
 
 
 def _known_names(value: Abstract) -> list[str]:
     """The attributes that a value may have been meant to be asked for."""
     names = [
         *_TABLES.get(type(value), {}),
-        *(name for name in dir(_PROTOTYPE.get(type(value), object)) if name[0] != "_"),
+        *(name for name in dir(_prototype(value) or object) if name[0] != "_"),
     ]
+    if texts.is_text(value):
+        names += [name for name in dir(str) if name[0] != "_"]
     if isinstance(value, Tup) and value.named is not None:
         names += [*value.named[0], *(name for name in vars(value.named[1]) if name[0] != "_")]
     return names
@@ -94,8 +104,15 @@ _GENERATED = frozenset(("_replace", "_asdict", "_make"))
 _PROTOTYPE: dict[type, type] = {Arr: np.ndarray, Num: np.float64, Tup: tuple}
 
 
+def _prototype(value: Abstract) -> type | None:
+    """A class whose attributes the value has in the interpreter."""
+    if isinstance(value, Num) and value.scalar.weak:
+        return (bool, int, int, float, complex)[value.scalar.kind.value]
+    return _PROTOTYPE.get(type(value))
+
+
 def _exists(value: Abstract, name: str) -> bool:
-    prototype = _PROTOTYPE.get(type(value))
+    prototype = _prototype(value)
     return prototype is not None and hasattr(prototype, name)
 
 
@@ -103,10 +120,7 @@ def _has_method(value: Abstract, name: str) -> bool:
     """Whether Python has such a method; whether it is supported shows when it is called."""
     if isinstance(value, Tup) and name in ("count", "index", "_replace", "_asdict"):
         return True
-    if isinstance(value, Num) and value.scalar.weak:
-        python = (bool, int, int, float, complex)[value.scalar.kind.value]
-        return callable(getattr(python, name, None))
-    return _exists(value, name) and callable(getattr(_PROTOTYPE[type(value)], name))
+    return _exists(value, name) and callable(getattr(_prototype(value), name))
 
 
 def _constant_attr(w: Emitter, owner: object, name: str) -> Abstract:

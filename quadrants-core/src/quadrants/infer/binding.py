@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from quadrants.diagnostics import Code
 from quadrants.infer.dicts import made
-from quadrants.infer.emitter import fail, suggestion
+from quadrants.infer.emitter import fail
+from quadrants.infer.habits import suggestion
 from quadrants.infer.values import Abstract, Tup
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
         if name in bound and name not in positional[: code.co_posonlyargcount]:
             fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got multiple values for argument '{name}'")
         if not known:
-            hint = suggestion(name, (*positional, *keyword_only))
+            names = (*positional[code.co_posonlyargcount :], *keyword_only)
+            hint = suggestion(name, names) or f"It takes {', '.join(names) or 'no keywords'}."
             fail(Code.BAD_ARGUMENTS, f"{title(ref)}() got an unexpected keyword argument '{name}'", hint=hint, at=value)
         bound[name] = value
     defaults = dict(zip(positional[len(positional) - len(ref.defaults) :], ref.defaults)) if ref.defaults else {}
@@ -59,7 +61,7 @@ def bind(ref: FunctionRef, args: Sequence[Abstract], keywords: dict[str, Abstrac
     missing = [name for name in (*positional, *keyword_only) if name not in bound and name not in defaults]
     if missing:
         kind = "keyword-only" if missing[0] in keyword_only else "positional"
-        fail(Code.BAD_ARGUMENTS, missing_arguments(title(ref), missing, kind))
+        fail(Code.BAD_ARGUMENTS, missing_arguments(title(ref), missing, kind), hint=_signature(ref))
     values = [bound[name] if name in bound else defaults[name] for name in (*positional, *keyword_only)]
     return [*values, *((Tup(extra),) if varargs else ()), *((made(more),) if takes_keywords(code) else ())]
 
@@ -76,4 +78,20 @@ def _too_many(ref: FunctionRef, most: int, given: int) -> None:
     wanted = str(most) if least == most else f"from {least} to {most}"
     plural = "" if wanted == "1" else "s"
     was = "was" if given == 1 else "were"
-    fail(Code.BAD_ARGUMENTS, f"{title(ref)}() takes {wanted} positional argument{plural} but {given} {was} given")
+    fail(
+        Code.BAD_ARGUMENTS,
+        f"{title(ref)}() takes {wanted} positional argument{plural} but {given} {was} given",
+        hint=_signature(ref),
+    )
+
+
+def _signature(ref: FunctionRef) -> str:
+    """A hint that shows how the function is called."""
+    code = ref.code
+    positional = code.co_varnames[: code.co_argcount]
+    optional = positional[len(positional) - len(ref.defaults) :] if ref.defaults else ()
+    parts = [f"{name}=..." if name in optional else name for name in positional]
+    named = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = dict(ref.kwdefaults)
+    parts += ["*", *(f"{name}=..." if name in defaults else name for name in named)] if named else []
+    return f"It is called as {title(ref)}({', '.join(parts)})."

@@ -478,8 +478,16 @@ def _by_interpreter(name: str, result: Type, least: int = 1, most: int = 1) -> B
 def print_options(keywords: Keywords) -> tuple[tuple[str, object], ...]:
     """The keyword arguments of `print()`."""
     for name, value in keywords.items():
-        if name not in ("sep", "end", "flush") or not isinstance(value, Const):
-            fail(Code.NOT_CONSTANT, f"print() takes sep, end and flush as constants, not {name}")
+        if name not in ("sep", "end", "flush"):
+            hint = "Print to the standard output, or return the values and print them in Python."
+            fail(
+                Code.BAD_ARGUMENTS,
+                f"print() in compiled code takes sep, end and flush, not {name}",
+                hint=hint,
+                at=value,
+            )
+        if not isinstance(value, Const):
+            fail(Code.NOT_CONSTANT, f"the {name} of print() has to be a constant", at=value)
     return tuple((name, value.value) for name, value in keywords.items() if isinstance(value, Const))
 
 

@@ -6,6 +6,7 @@ the library that stand for a Python or NumPy function, and any other Python func
 
 from __future__ import annotations
 
+import builtins
 import functools
 import importlib
 import types as pytypes
@@ -22,8 +23,9 @@ from quadrants.infer.binding import bind, title
 from quadrants.infer.builtins import BUILTINS, Builtin
 from quadrants.infer.closures import leaving
 from quadrants.infer.dicts import DictDisplay
-from quadrants.infer.emitter import NeverReturns, describe, fail, scalar_type
+from quadrants.infer.emitter import ABOUT, NeverReturns, describe, fail, scalar_type
 from quadrants.infer.engine import Dependency, FunctionRef, Specialisation
+from quadrants.infer.habits import call_hint, module_name
 from quadrants.infer.listtypes import outermost
 from quadrants.infer.merge import Promote, convert, generalise, with_floats
 from quadrants.infer.names import Parameter
@@ -63,7 +65,7 @@ def flatten(value: Abstract) -> list[Abstract]:
 
 def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -> Abstract:
     """Call any value."""
-    callee = w.unwrap(callee)
+    callee = w.unwrap(callee, "'NoneType' object is not callable")
     if isinstance(callee, Closure):
         return _call_closure(w, callee, args, keywords)
     if isinstance(callee, Functions):
@@ -135,7 +137,11 @@ def _call_object(w: InstructionWalk, target: object, args: Args, keywords: Keywo
         raw = _raw(function)
         return raw(w, args, keywords) if raw is not None else call_python(w, function, args, keywords)
     if isinstance(target, pytypes.MethodType) and python_function(target.__func__) is not None:
-        return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
+        try:
+            return _call_object(w, target.__func__, (w.from_python(target.__self__), *args), keywords)
+        except CompileError:
+            if not _draws(target):
+                raise
     if isinstance(target, functools.partial):
         return _call_partial(w, target, args, keywords)
     _refuse_call(target)
@@ -189,11 +195,14 @@ def _in_callers_words(
     if error.code is Code.BAD_ARGUMENTS and error.message.startswith(own):
         error.message = name.rpartition(".")[2] + "()" + error.message.removeprefix(own)
         return
-    error.message = f"{name}(): {error.message}"
     if error.code is not Code.NOT_CONSTANT:
         given = [*((f"argument {k}", arg) for k, arg in enumerate(args, 1)), *keywords.items()]
         error.types = [(what, describe(arg)) for what, arg in given]
-        error.hint = None
+        meant = [arg for (_, arg), (_, text) in zip(given, error.types) if text in error.message]
+        if len(meant) == 1:
+            vars(error)[ABOUT] = meant[0]  # the one that the message names
+        error.hint = error.hint if error.code is Code.BAD_DTYPE else None
+    error.message = f"{name}(): {error.message}"
 
 
 def _plain(w: InstructionWalk, value: Abstract) -> Abstract:
@@ -206,10 +215,15 @@ def _plain(w: InstructionWalk, value: Abstract) -> Abstract:
     return value
 
 
+def _draws(target: object) -> bool:
+    """Whether a bound method is one of a random generator's, whose state compiled code does not have."""
+    owner = getattr(target, "__self__", None)
+    return type(owner).__module__ in ("random", "numpy.random.mtrand", "numpy.random._generator")
+
+
 def _refuse_call(target: object) -> NoReturn:
     """The error for what cannot be called in compiled code."""
-    owner = getattr(target, "__self__", None)
-    if type(owner).__module__ in ("random", "numpy.random.mtrand", "numpy.random._generator"):
+    if _draws(target):
         fail(
             Code.UNSUPPORTED_CALL,
             f"compiled code does not draw these random numbers: {getattr(target, '__name__', target)}()",
@@ -222,11 +236,10 @@ def _refuse_call(target: object) -> NoReturn:
     name = getattr(target, "__qualname__", getattr(target, "__name__", None))
     module = getattr(target, "__module__", None) if name else None
     name = name or repr(target)
-    fail(
-        Code.UNSUPPORTED_CALL,
-        f"{module + '.' if isinstance(module, str) and module != 'builtins' else ''}{name}() is not known to the compiler",
-        hint="Write it in Python (any plain function compiles), or call it outside of the kernel.",
-    )
+    builtin = module == "builtins" or getattr(builtins, name, None) is target
+    prefix = f"{module_name(module)}." if isinstance(module, str) and not builtin else ""
+    hint = "Write it in Python (any plain function compiles), or call it outside and pass its result."
+    fail(Code.UNSUPPORTED_CALL, f"{prefix}{name}() is not known to the compiler", hint=call_hint(target) or hint)
 
 
 def _known(target: object) -> Builtin | None:
@@ -304,7 +317,7 @@ def _call_class(w: InstructionWalk, cls: type, args: Args, keywords: Keywords) -
     fail(
         Code.UNSUPPORTED_CALL,
         f"objects of the class {cls.__qualname__} cannot be made in compiled code",
-        hint="Named tuples can: collections.namedtuple or typing.NamedTuple.",
+        hint=call_hint(cls) or "Make it a named tuple (typing.NamedTuple): its objects and their methods are compiled.",
     )
 
 

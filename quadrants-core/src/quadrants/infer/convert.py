@@ -9,7 +9,8 @@ import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer import elementwise, operators, scalars, texts
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type, suggestion
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.habits import suggestion
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
 from quadrants.types.dtypes import dtype_of, scalar_of

@@ -82,6 +82,10 @@ def _named(type_: NamedTupleType) -> str:
     return f"{type_.cls.__name__}({', '.join(f'{n}: {type_name(i)}' for n, i in zip(type_.fields, type_.items))})"
 
 
+def _object(kind: str) -> str:
+    return f"{'an' if kind[0] in 'aeiou' else 'a'} {kind} object"
+
+
 _RULES: dict[type[Type], Callable[..., str]] = {
     Scalar: _scalar,
     ArrayType: _array,
@@ -100,7 +104,7 @@ _RULES: dict[type[Type], Callable[..., str]] = {
     ExcType: lambda t: "an exception",
     RefType: lambda t: type_name(t.item),
     DisplayType: lambda t: f"list({_names(t.items)})" if t.items else "an empty list",
-    SequenceType: lambda t: f"a {t.kind.partition(':')[2]} object" if ":" in t.kind else f"a {t.kind} object",
+    SequenceType: lambda t: _object(t.kind.rpartition(":")[2]),
     DictType: lambda t: f"dict({', '.join(f'{k}: {type_name(i)}' for k, i in zip(t.keys, t.items))})",
     FunctionsType: lambda t: " or ".join(map(type_name, t.items)),
     ClosureType: lambda t: f"the function {t.code.co_qualname}",

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from quadrants.diagnostics import Code
 from quadrants.infer import builtins, convert, indexing, scalars
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type, suggestion
+from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.habits import suggestion
 from quadrants.infer.merge import as_layout
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.ir import Value

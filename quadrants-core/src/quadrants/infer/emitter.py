@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import types as pytypes
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from quadrants._frozen import frozen
@@ -194,10 +194,10 @@ class Emitter:
     def note_raise(self, text: str, hint: str | None) -> None:
         """Record for `explain()` what is certain to raise at the present place. The walk provides it."""
 
-    def unwrap(self, value: Abstract) -> Abstract:
-        """The item of an optional, with a TypeError at run time where it is None."""
+    def unwrap(self, value: Abstract, text: str = "None where a value is needed", exc: type = TypeError) -> Abstract:
+        """The item of an optional, with an exception at run time where it is None."""
         if isinstance(value, Opt):
-            self.check(value.flag, TypeError, "None where a value is needed")
+            self.check(value.flag, exc, text)
             return value.item
         return value
 
@@ -259,14 +259,6 @@ def describe(value: Abstract | Type) -> str:
     if isinstance(type_, LiteralType) and not callable(type_.value) and not isinstance(type_.value, pytypes.ModuleType):
         return f"the constant {type_.value!r}"
     return type_name(type_)
-
-
-def suggestion(name: str, candidates: Iterable[str]) -> str | None:
-    """A hint that names what was probably meant."""
-    import difflib  # only errors need it, and it takes milliseconds to import
-
-    close = difflib.get_close_matches(name, candidates, 1, 0.72)
-    return f"Did you mean '{close[0]}'?" if close else None
 
 
 def fail(

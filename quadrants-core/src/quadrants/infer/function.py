@@ -20,7 +20,7 @@ from quadrants.infer.returning import check_returnable
 from quadrants.infer.unions import leaves_as, union_of
 from quadrants.infer.values import Abstract, ConflictType, List, ListDisplay, rebuild
 from quadrants.ir import Function, Scope, Value
-from quadrants.types import Type
+from quadrants.types import ArrayType, NoneType, TupleType, Type
 
 #: A function is walked again at most so often, once a list that turns out to change or to have items of another type.
 MAX_PROMOTIONS = 64
@@ -115,13 +115,24 @@ class FunctionWalk(InstructionWalk):
                     Code.BAD_RETURN,
                     f"{self.ref.name}() returns values of types that do not unify",
                     types=[("returned", kind) for kind in result.kinds],
-                    hint="Return the same type on every path.",
+                    hint=_return_hint(result.kinds),
                 )
         for end in self.returns:
             self.b.loc = end.loc
             with self.b.into(end.region):
                 self.b.op("return", *leaves_as(self.b, end.value, result))
         return result
+
+
+def _return_hint(kinds: Sequence[Type]) -> str:
+    """How functions with results of several types can be made to have one."""
+    if any(isinstance(kind, NoneType) for kind in kinds):
+        return "A path returns None, perhaps by coming to the end without a return: return a value there."
+    if all(isinstance(kind, ArrayType) for kind in kinds):
+        return "Give the arrays one dtype and one number of axes: .astype(np.float64), .reshape(...)."
+    if all(isinstance(kind, TupleType) for kind in kinds):
+        return "Return tuples of one length, with items of the same types."
+    return "Return the same type on every path."
 
 
 def walk_function(

@@ -11,10 +11,23 @@ from typing import Any
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Inst, Opcode
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, calls, dicts, elementwise, indexing, lists, operators, sequences, special, texts
+from quadrants.infer import (
+    attributes,
+    calls,
+    dicts,
+    elementwise,
+    habits,
+    indexing,
+    lists,
+    operators,
+    raising,
+    sequences,
+    special,
+    texts,
+)
 from quadrants.infer.closures import leaving
 from quadrants.infer.dicts import DictDisplay
-from quadrants.infer.emitter import NeverReturns, class_name, describe, fail
+from quadrants.infer.emitter import NeverReturns, describe, fail
 from quadrants.infer.ends import Return
 from quadrants.infer.names import Cell, ScopeWalk, located
 from quadrants.infer.portable import dispatch
@@ -24,21 +37,16 @@ from quadrants.infer.values import (
     Arr,
     Closure,
     Const,
-    Exc,
     Generator,
     List,
     ListDisplay,
-    NewExc,
-    Num,
-    Object,
     Sequence_,
     SliceValue,
     Text,
     Tup,
 )
 from quadrants.ir import Value
-from quadrants.types import FormatHole, FormatType, TupleType
-from quadrants.types.promotion import weak_of
+from quadrants.types import FormatHole, FormatType
 
 #: The local that collects the items of a generator expression.
 YIELDED = "@yielded"
@@ -62,53 +70,7 @@ class InstructionWalk(ScopeWalk):
 
     def raise_value(self, argc: int) -> None:
         with located(self):
-            cause = self._cause(self.pop()) if argc == 2 else ""
-            if argc == 0:
-                if not self.live_env.handling:
-                    self.check(self.b.bool(False), RuntimeError, "No active exception to reraise")
-                    self.b.op("unreachable")
-                    return
-                self.b.op("reraise", self.live_env.handling[-1].value)
-                return
-            self._raise_object(self.unwrap(self.pop()), cause)
-
-    def _cause(self, cause: Abstract) -> str:
-        """What the exception that is being handled is to one that is raised `from` another; other causes are not kept."""
-        known = cause.value if isinstance(cause, Const) else None
-        if isinstance(cause, Exc):
-            return "cause"
-        if isinstance(cause, Const) and known is None:
-            return "none"
-        if isinstance(cause, (NewExc, Object)) or isinstance(known, (type, BaseException)):
-            return ""
-        fail(Code.BAD_EXCEPTION, f"exception causes must derive from BaseException, not {describe(cause)}")
-
-    def _raise_object(self, value: Abstract, cause: str) -> None:
-        if isinstance(value, Const) and isinstance(value.value, type):
-            value = NewExc(value.value, ())
-        if isinstance(value, Const) and isinstance(value.value, BaseException):
-            value = NewExc(type(value.value), tuple(Const(arg) for arg in value.value.args))
-        if isinstance(value, Exc):
-            self.b.op("reraise", value.value)
-            return
-        if isinstance(value, Object):
-            texts.throw(self, value)
-            self.b.op("unreachable")
-            return
-        if not isinstance(value, NewExc) or not issubclass(value.cls, BaseException):
-            fail(Code.BAD_EXCEPTION, f"exceptions must derive from BaseException, not {describe(value)}")
-        args = tuple(self._exception_argument(arg) for arg in value.args)
-        leaves = [leaf for arg in args for leaf in arg.leaves]
-        more: dict[str, Any] = {"cause": cause} if cause else {}
-        types = TupleType(tuple(arg.type for arg in args))
-        self.b.op("raise", *leaves, exc=class_name(value.cls), args=types, **more)
-
-    def _exception_argument(self, value: Abstract) -> Abstract:
-        if isinstance(value, Exc):
-            return texts.kept(self, value)
-        if any(leaf.heap for leaf in value.type.leaves()):
-            fail(Code.UNSUPPORTED_RAISE, "an array cannot be the argument of an exception")
-        return value
+            raising.raise_value(self, argc)
 
     # code
 
@@ -183,14 +145,15 @@ class InstructionWalk(ScopeWalk):
             elementwise.check_writeable(self, owner, "array is read-only")
             self.call_library("sequences:set_flat", owner, SliceValue(Const(None), Const(None), Const(None)), value)
             return
-        fail(Code.NOT_ASSIGNABLE, f"the attribute '{name}' of {describe(owner)} cannot be assigned")
+        text = f"the attribute '{name}' of {describe(owner)} cannot be assigned"
+        fail(Code.NOT_ASSIGNABLE, text, hint=habits.assignment_hint(owner, name))
 
     def _subscr(self, _: object) -> None:
         index = self.pop()
         self.push(self.get_item(self.pop(), index))
 
     def get_item(self, base: Abstract, index: Abstract) -> Abstract:
-        base = self.unwrap(base)
+        base = self.unwrap(base, "'NoneType' object is not subscriptable")
         index = self.unwrap(index)
         if self.portable:
             found = dispatch.get_item(self, base, index)
@@ -231,7 +194,7 @@ class InstructionWalk(ScopeWalk):
             fail(Code.NOT_SUBSCRIPTABLE, str(error))
 
     def _store_subscr(self, _: object) -> None:
-        index, base = self.pop(), self.unwrap(self.pop())
+        index, base = self.pop(), self.unwrap(self.pop(), "'NoneType' object does not support item assignment")
         self.set_item(base, index, self.pop())
 
     def set_item(self, base: Abstract, index: Abstract, value: Abstract) -> None:
@@ -250,8 +213,8 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, DictDisplay):
             dicts.refuse("a dict that changes")
         if not isinstance(base, Arr):
-            hint = "Tuples cannot be changed: build a new one, or use an array." if isinstance(base, Tup) else None
-            fail(Code.NOT_ASSIGNABLE, f"{describe(base)} does not support item assignment", hint=hint)
+            text = f"{describe(base)} does not support item assignment"
+            fail(Code.NOT_ASSIGNABLE, text, hint=habits.item_hint(base))
         indexing.set_item(
             self, base, operators.without_lists(self, self.unwrap(index)), operators.without_lists(self, value)
         )
@@ -359,7 +322,7 @@ class InstructionWalk(ScopeWalk):
         if len(items) != n:
             word = "too many" if len(items) > n else "not enough"
             got = "" if len(items) > n and sys.version_info < (3, 14) else f", got {len(items)}"
-            self.wrong(ValueError, f"{word} values to unpack (expected {n}{got})", Code.BAD_UNPACK)
+            self.wrong(ValueError, f"{word} values to unpack (expected {n}{got})", Code.BAD_UNPACK, hint=habits.UNPACK)
         for item in reversed(items):
             self.push(item)
 
@@ -368,7 +331,7 @@ class InstructionWalk(ScopeWalk):
         items = sequences.as_items(self, self.pop())
         if len(items) < before + after:
             text = f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
-            self.wrong(ValueError, text, Code.BAD_UNPACK)
+            self.wrong(ValueError, text, Code.BAD_UNPACK, hint=habits.UNPACK)
         middle = len(items) - after
         for item in reversed(items[middle:]):
             self.push(item)
@@ -440,9 +403,9 @@ class InstructionWalk(ScopeWalk):
             return
         self.push(self.call_value(callee, items, keywords))
 
-    def unwrap(self, value: Abstract) -> Abstract:
+    def unwrap(self, value: Abstract, text: str = "None where a value is needed", exc: type = TypeError) -> Abstract:
         """As `Emitter.unwrap`; generator expressions give their items."""
-        return calls.consume(self, value, "list") if isinstance(value, Generator) else super().unwrap(value)
+        return calls.consume(self, value, "list") if isinstance(value, Generator) else super().unwrap(value, text, exc)
 
     def consume(self, generator: Generator, consumer: str) -> Abstract:
         return calls.consume(self, generator, consumer)
@@ -520,27 +483,6 @@ class InstructionWalk(ScopeWalk):
         kwdefaults = tuple((str(key), item) for key, item in zip(named.keys, named.items))
         self.push(Closure(code.value, self.ref.globals, defaults.items, kwdefaults, free))
 
-    # exceptions
-
-    def _push_exc(self, _: object) -> None:
-        exc = self.live_env.stack[-1]
-        assert isinstance(exc, Exc)
-        self.live_env.handling = (*self.live_env.handling, exc)
-
-    def _pop_except(self, _: object) -> None:
-        self.live_env.handling = self.live_env.handling[:-1]
-
-    def _check_exc_match(self, _: object) -> None:
-        classes = self.pop()
-        exc = self.live_env.stack[-1]
-        assert isinstance(exc, Exc)
-        wanted = [item.value if isinstance(item, Const) else None for item in calls.flatten(classes)]
-        bad = [cls for cls in wanted if not (isinstance(cls, type) and issubclass(cls, BaseException))]
-        if bad:
-            fail(Code.UNSUPPORTED_EXCEPT, "an except clause needs exception classes that are constants")
-        names = tuple(class_name(cls) for cls in wanted if isinstance(cls, type))
-        self.push(Num(weak_of(True), self.b.value("exc.match", exc.value, classes=names)))
-
 
 _W = InstructionWalk
 INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
@@ -594,7 +536,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.COPY: _W._copy,
     Opcode.SWAP: _W._swap,
     Opcode.GET_ITER: lambda w, _: None,
-    Opcode.PUSH_EXC: _W._push_exc,
-    Opcode.POP_EXCEPT: _W._pop_except,
-    Opcode.CHECK_EXC_MATCH: _W._check_exc_match,
+    Opcode.PUSH_EXC: raising.push_exc,
+    Opcode.POP_EXCEPT: raising.pop_except,
+    Opcode.CHECK_EXC_MATCH: raising.check_exc_match,
 }

@@ -28,7 +28,18 @@ from quadrants.infer.values import (
     rebuild,
 )
 from quadrants.ir import Region, Value
-from quadrants.types import PYINT, CellsType, ListType, Scalar, TupleType, Type
+from quadrants.types import (
+    PYINT,
+    CellsType,
+    ChoiceType,
+    FormatType,
+    ListType,
+    LiteralType,
+    Scalar,
+    StrType,
+    TupleType,
+    Type,
+)
 
 #: Methods of lists that do not change them.
 READING = ("copy", "count", "index")
@@ -59,7 +70,7 @@ def promote(w: Emitter, display: Abstract, *more: Type, code: Code = Code.UNSUPP
     item = types[0]
     for other in types[1:]:
         item = join_types(item, other)
-    check_item(item, code)
+    check_item(item, code, types)
     if display.site is None:
         fail(
             Code.UNSUPPORTED_LIST,
@@ -69,8 +80,8 @@ def promote(w: Emitter, display: Abstract, *more: Type, code: Code = Code.UNSUPP
     raise Promote(display.site, item)
 
 
-def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST) -> None:
-    """Refuse items that lists do not hold."""
+def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST, parts: Sequence[Type] = ()) -> None:
+    """Refuse items that lists do not hold: of a type that the parts were joined to."""
     if isinstance(item, ConflictType):
         fail(
             code,
@@ -78,7 +89,15 @@ def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST) -> None:
             hint="Use several lists, or a list of tuples.",
         )
     if not holds(item):
-        fail(code, f"the items of a list that changes are numbers, lists and tuples of them, not {describe(item)}")
+        wrong = next((part for part in parts if not holds(part) or _is_text(part)), item)
+        text = f"the items of a list that changes are numbers, lists and tuples of them, not {describe(wrong)}"
+        hint = "Keep numbers in the list, and make texts of them where they are needed." if _is_text(wrong) else None
+        fail(code, text, hint=hint)
+
+
+def _is_text(item: Type) -> bool:
+    text = isinstance(item, LiteralType) and isinstance(item.value, str)
+    return text or isinstance(item, (StrType, ChoiceType, FormatType))
 
 
 def is_open(display: ListDisplay, index: Abstract) -> bool:

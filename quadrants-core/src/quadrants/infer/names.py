@@ -15,9 +15,10 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, Decision, DecisionKind, SourceLocation
 from quadrants.infer import boxes, closures, texts
 from quadrants.infer.captured import Box, Late
-from quadrants.infer.emitter import ABOUT, fail, suggestion
+from quadrants.infer.emitter import ABOUT, fail
 from quadrants.infer.ends import Fact
 from quadrants.infer.engine import Dependency, Engine, FunctionRef, Specialisation
+from quadrants.infer.habits import import_hint, suggestion
 from quadrants.infer.portable.holding import held
 from quadrants.infer.values import (
     Abstract,
@@ -319,7 +320,8 @@ class ScopeWalk(ControlWalk):
         table = vars(builtins) if isinstance(builtins, pytypes.ModuleType) else builtins
         if not isinstance(table, dict) or name not in table:
             known = (*self.ref.code.co_varnames, *self.ref.code.co_freevars, *namespace)
-            fail(Code.UNDEFINED_NAME, f"name '{name}' is not defined", hint=suggestion(name, known))
+            hint = suggestion(name, known) or import_hint(name)
+            fail(Code.UNDEFINED_NAME, f"name '{name}' is not defined", hint=hint)
         self.push(Const(table[name]))
 
     def cell_value(self, name: str) -> Abstract | None:
@@ -357,7 +359,7 @@ class ScopeWalk(ControlWalk):
 
 
 class located:
-    """Adds the present place to a compile error that has none, unless the code is the library's own."""
+    """Adds the present place, and the hint of its code, to a compile error that has none, unless the code is the library's own."""
 
     __slots__ = ("walk",)
 
@@ -374,3 +376,4 @@ class located:
         if error.location is None:
             place = None if about is None else self.walk.places.of(about)
             error.location = self.walk.location() if place is None else self.walk.location_of(place)
+            error.hint = error.hint or error.code.entry.hint

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, convert, elementwise, reshaping, sequences
+from quadrants.infer import attributes, convert, elementwise, reshaping, sequences, texts
 from quadrants.infer.allocation import Args, Keywords, allocate, arguments, copy, given, order_of, shape_of
 from quadrants.infer.builtins import Builtin
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
@@ -268,6 +268,12 @@ def _result_type(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     stand_ins: list[object] = []
     for arg in args:
         arg = w.unwrap(arg)
+        if texts.is_text(arg) and w.ref.internal:  # type: ignore[attr-defined]
+            fail(
+                Code.BAD_DTYPE,
+                f"{describe(arg)} cannot be an element of an array",
+                hint="Use numbers, or a tuple of strings.",
+            )
         scalar = arg.array.dtype if isinstance(arg, Arr) else scalar_type(arg)
         if scalar is None:
             stand_ins.append(dtype_of(convert.as_dtype(arg)))

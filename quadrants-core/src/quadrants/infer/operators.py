@@ -32,9 +32,28 @@ from quadrants.types import PYBOOL, STR
 MAX_DISPLAY = 64
 
 
+def _operands(w: Emitter, text: str, x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]:
+    """Both operands, of which none may be None: that raises Python's TypeError."""
+    if not (isinstance(x, Opt) or isinstance(y, Opt)):
+        return w.unwrap(x), w.unwrap(y)
+    names = [_class_name(value.item if isinstance(value, Opt) else value) for value in (x, y)]
+    return w.unwrap(x, text.format("'NoneType'", names[1])), w.unwrap(y, text.format(names[0], "'NoneType'"))
+
+
+def _class_name(value: Abstract) -> str:
+    """The class of a value as messages of the interpreter name it."""
+    if isinstance(value, Const):
+        return f"'{type(value.value).__name__}'"
+    if isinstance(value, Num):
+        return f"'{'' if value.scalar.weak else 'numpy.'}{describe(value)}'"
+    if isinstance(value, Tup):
+        return f"'{'tuple' if value.named is None else value.named[1].__name__}'"
+    return {Arr: "'numpy.ndarray'", List: "'list'", ListDisplay: "'list'"}.get(type(value), "'str'")
+
+
 def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol y`."""
-    x, y = w.unwrap(x), w.unwrap(y)
+    x, y = _operands(w, f"unsupported operand type(s) for {symbol}: {{}} and {{}}", x, y)
     if vectors.is_value(x) or vectors.is_value(y):
         return vectors.binary(w, symbol, x, y)
     if isinstance(x, Tup) or isinstance(y, Tup):
@@ -64,7 +83,7 @@ def binary(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
 
 def inplace(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     """`x symbol= y`: arrays are updated in place, everything else is `x symbol y`."""
-    x, y = w.unwrap(x), w.unwrap(y)
+    x, y = _operands(w, f"unsupported operand type(s) for {symbol}=: {{}} and {{}}", x, y)
     if isinstance(x, Arr) and symbol == "@":
         return elementwise.inplace_matmul(w, x, _as_array(w, y))
     if isinstance(x, Arr):
@@ -200,7 +219,7 @@ def compare(w: Emitter, symbol: str, x: Abstract, y: Abstract) -> Abstract:
     none = _compare_none(w, symbol, x, y)
     if none is not None:
         return none
-    x, y = w.unwrap(x), w.unwrap(y)
+    x, y = _operands(w, f"'{symbol}' not supported between instances of {{}} and {{}}", x, y)
     if vectors.is_value(x) or vectors.is_value(y):
         return vectors.compare(w, symbol, x, y)
     if isinstance(x, Tup) or isinstance(y, Tup):
@@ -419,7 +438,7 @@ def unary(w: Emitter, symbol: str, value: Abstract) -> Abstract:
     if symbol == "bool":
         known = truth(w, value)
         return Const(known) if isinstance(known, bool) else Num(PYBOOL, known)
-    value = w.unwrap(value)
+    value = w.unwrap(value, f"bad operand type for unary {symbol}: 'NoneType'")
     if isinstance(value, Arr):
         return elementwise.unary(w, symbol, value)
     if vectors.is_value(value):

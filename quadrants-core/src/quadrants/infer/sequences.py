@@ -95,7 +95,7 @@ def constant_range(value: Sequence_) -> range | None:
 
 def length(w: Emitter, value: Abstract) -> Abstract:
     """`len(value)`."""
-    value = w.unwrap(value)
+    value = w.unwrap(value, "object of type 'NoneType' has no len()")
     if isinstance(value, (Tup, ListDisplay)):
         return special.call(w, "__len__", value) or Const(len(value.items))
     if isinstance(value, DictDisplay):
@@ -114,7 +114,12 @@ def length(w: Emitter, value: Abstract) -> Abstract:
         return Num(PYINT, _places(w, value))
     if texts.is_text(value) or isinstance(value, Object):
         return texts.operate(w, "builtins:len", [value], PYINT)
-    fail(Code.BAD_OPERAND, f"{describe(value)} has no len()")
+    fail(
+        Code.BAD_OPERAND,
+        f"{describe(value)} has no len()",
+        hint="Arrays, tuples, lists, ranges and strings have.",
+        at=value,
+    )
 
 
 def _places(w: Emitter, value: Sequence_) -> Value:
@@ -349,7 +354,7 @@ def get_item(
 
 def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     """Walk a `for` over the iterable, which is on top of the stack."""
-    iterable = w.unwrap(iterable)
+    iterable = w.unwrap(iterable, "'NoneType' object is not iterable")
     items = static_items(w, iterable)
     if items is not None:
         if len(items) > MAX_UNROLLED:
@@ -434,7 +439,7 @@ def is_constant_slice(index: SliceValue) -> bool:
 
 def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstract, ...]:
     """The items to unpack: of a tuple, or of an array whose length is checked."""
-    value = w.unwrap(value)
+    value = w.unwrap(value, "cannot unpack non-iterable NoneType object")
     items = known_items(w, value)
     if items is not None:
         return items

@@ -134,7 +134,7 @@ def f(a, b):
 
 f(1, 2)
 """,
-        "Use an array of flags, or np.unique outside of the compiled function.",
+        "Use an array of flags, np.unique, or a sorted array and np.searchsorted.",
     ),
     Entry(
         Code.UNSUPPORTED_DICT,

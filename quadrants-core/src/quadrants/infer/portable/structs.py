@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code
-from quadrants.infer.emitter import describe, fail, suggestion
+from quadrants.infer.emitter import describe, fail
+from quadrants.infer.habits import suggestion
 from quadrants.infer.portable import vectors
 from quadrants.infer.portable.holding import rebind
 from quadrants.infer.values import Abstract, Const, Method, Tup
