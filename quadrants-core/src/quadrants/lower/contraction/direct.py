@@ -16,6 +16,8 @@ from quadrants.lower.contraction.tile import add
 DIRECT = "direct"
 #: Rows at a time -> vectors of a row.
 _SHAPES = {4: 2, 1: 4}
+#: Registers of so many bits are as fast under a mask: what is inside of a row needs no code of its own.
+_LARGE = 512
 #: Products of more terms in all are packed, unless they have few rows.
 MOST_WORK = 1 << 20
 FEW_ROWS = 8
@@ -87,9 +89,11 @@ class _Rows:
     def text(self) -> str:
         code, size = self.code, self.number.size
         width = self.lanes * self.vectors
-        whole = code.sub("%columns", code.let(f"urem i64 %columns, {width}"))
-        with code.loop(0, whole, width) as j:
-            self.part(code.mul(j, size), _Part(self.lanes, ("",) * self.vectors))
+        whole: Text = "0"
+        if not self.masked or self.lanes * self.number.bits < _LARGE:
+            whole = code.sub("%columns", code.let(f"urem i64 %columns, {width}"))
+            with code.loop(0, whole, width) as j:
+                self.part(code.mul(j, size), _Part(self.lanes, ("",) * self.vectors))
         if self.masked:
             with code.loop(whole, "%columns", width) as j:
                 left = code.sub("%columns", j)

@@ -63,15 +63,16 @@ def _copy(code: Code, number: Number, width: int, to: Text, source: Text) -> Non
 
 
 def _transpose(code: Code, number: Number, width: int, to: Text, source: Text) -> None:
-    """Four terms of every line."""
+    """Four terms of every line. It is a loop: there is more code to compile than time to gain."""
     vector = f"<{_SQUARE} x {number.text}>"
-    for place in range(0, width, _SQUARE):
+    with code.loop(0, width, _SQUARE) as place:
         rows = []
         for row in range(_SQUARE):
-            at = code.at(source, code.mul("%line", place + row))
+            at = code.at(source, code.mul("%line", code.add(place, row)))
             rows.append(code.let(f"load {vector}, ptr {at}, align {number.size}"))
+        target = code.at(to, code.mul(place, number.size))
         for term, value in enumerate(_square(code, number, rows)):
-            at = code.at(to, (term * width + place) * number.size)
+            at = code.at(target, term * width * number.size)
             code.line(f"store {vector} {value}, ptr {at}, align {number.size}")
 
 

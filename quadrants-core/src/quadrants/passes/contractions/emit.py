@@ -109,8 +109,12 @@ class Emitter:
         for factor, loops in ((made.left, (made.row, made.term)), (made.right, (made.term, made.column))):
             matrix = self.places.view(factor.access, *loops) if factor.access is not None else None
             matrices.append(matrix)
-            if matrix is not None and not self.is_private(factor.access.root, made.target.root):  # type: ignore[union-attr]
-                parts.append(b.value("not", b.value("overlap", written, matrix)))
+            if matrix is None or factor.access is None or self.is_private(factor.access.root, made.target.root):
+                continue
+            clear = b.value("not", b.value("overlap", written, matrix))
+            if factor.access.root is made.target.root and not made.prepared:
+                clear = self.places.disjoint(made.target, factor.access, clear)
+            parts.append(clear)
         for root in self.others():
             parts.append(b.value("not", b.value("overlap", written, root)))
         return self.either(self.all(parts), lambda: self.multiply(target, matrices))

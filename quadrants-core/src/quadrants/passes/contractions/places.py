@@ -69,6 +69,43 @@ class Places:
         matrix = ArrayType(type.dtype, 2, "A", type.readonly)
         return b.value("view", access.root, known[0], *sizes, *known[1:], type=matrix)
 
+    def disjoint(self, target: Access, other: Access, otherwise: Value) -> Value:
+        """Whether parts of one array do not meet: along some axis one ends before the other begins, or `otherwise`."""
+        b = self.builder
+        type = target.root.type
+        assert isinstance(type, ArrayType)
+        if target.axes is None or other.axes is None or not type.contiguous:
+            return otherwise
+        for mine, theirs in zip(target.axes, other.axes):
+            spans = [None if poly is None else self.span(poly) for poly in (mine, theirs)]
+            if spans[0] is None or spans[1] is None:
+                continue
+            for (_, last), (first, _) in (spans, spans[::-1]):  # type: ignore[misc]
+                otherwise = b.value("or", otherwise, b.value("cmp", last, first, pred="lt"))
+        return otherwise
+
+    def span(self, poly: Poly) -> tuple[Value, Value] | None:
+        """The least and the greatest value of an index in the nest; None if it is not evenly spaced by constants."""
+        b = self.builder
+        low: Value | None = None
+        high: Value | None = None
+        rest = poly
+        for loop, size in self.sizes.items():
+            parts = split(rest, index_of(loop))
+            factor = as_const(parts[0]) if parts is not None else None
+            if parts is None or factor is None:
+                return None
+            rest = parts[1]
+            if factor == 0:
+                continue
+            first = self.guard.value(loop.operands[0])
+            ends = [first, b.value("add", first, b.value("sub", size, b.i64(1)))]
+            terms = [end if factor == 1 else b.value("mul", end, b.i64(factor)) for end in ends]
+            least, most = terms if factor > 0 else terms[::-1]
+            low, high = self.plus(low, least), self.plus(high, most)
+        base = self.guard.poly(rest)
+        return self.plus(low, base), self.plus(high, base)
+
     def plus(self, a: Value | None, b: Value) -> Value:
         return b if a is None else self.builder.value("add", a, b)
 
