@@ -124,6 +124,57 @@ def test_exceptions_of_the_hosts_part_name_the_line(device: None) -> None:
     assert frame.name == "run" and frame.lineno == run.py_func.__code__.co_firstlineno + 3
 
 
+def test_results_are_numbers(device: None) -> None:
+    @qd.kernel
+    def run(x):
+        return x
+
+    with pytest.raises(qd.CompileError, match=r"the kernel run\(\) returns what is not made of numbers"):
+        run(np.zeros(3, np.float32))
+
+
+def test_arguments_of_many_kinds(device: None) -> None:
+    @qd.kernel
+    def run(x, y, a=2.0, *rest, shift: int = 1):
+        for i in range(x.shape[0]):
+            x[i] = (0 if y is None else y[i]) * a + shift + len(rest)
+
+    x = np.zeros(4, np.float32)
+    run(x, None)
+    assert x.tolist() == [1] * 4
+    run(x, np.arange(8)[::2], 0.5, 1, 2, shift=3)
+    assert x.tolist() == [5, 6, 7, 8]
+    z = qd.ndarray(float, 4)
+    for a in (1.0, 2.0, 3, True):
+        run(z, z, a)
+    assert z.to_numpy().tolist() == [11] * 4
+    for factor in (1.0, 2.0):
+        run(z, x, factor, shift=0)
+    assert z.to_numpy().tolist() == [10, 12, 14, 16] and x.tolist() == [5, 6, 7, 8]
+    with pytest.raises(OverflowError):
+        run(z, z, 1 << 70)
+
+
+def test_debug_names_the_line_and_the_thread() -> None:
+    runtime.STATE.settings = runtime.Settings(
+        generation=runtime.STATE.settings.generation + 1, device="cpu", debug=True
+    )
+
+    @qd.kernel
+    def run(x, n: int):
+        for i in range(n):
+            x[i] = 1
+
+    try:
+        run(np.zeros(4, np.float32), 4)
+        with pytest.raises(IndexError, match="index 4 is out of bounds for axis 0 with size 4") as error:
+            run(np.zeros(4, np.float32), 6)
+        frame = traceback.extract_tb(error.value.__traceback__)[-1]
+        assert frame.name == "run" and frame.lineno == run.py_func.__code__.co_firstlineno + 3
+    finally:
+        qd.reset()
+
+
 def test_what_is_explained(device: None) -> None:
     @qd.kernel
     def run(x):

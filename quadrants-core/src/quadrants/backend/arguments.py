@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,18 +37,28 @@ def words_of(type: Type) -> int:
 
 def pack(types: Sequence[Type], values: Iterable[object]) -> bytes:
     """The block. The values are numbers, and `DeviceArray` for arrays."""
-    layout = _layout(tuple(types))
-    words: list[Any] = []
-    for type, value in zip(types, values, strict=True):
-        if isinstance(type, ArrayType):
-            assert isinstance(value, DeviceArray) and len(value.dims) == len(value.strides) == type.ndim
-            words += (value.address, *value.dims, *value.strides)
-        else:
-            words.append(value)
-    return layout.pack(*words)
+    return packer(tuple(types))(values)
 
 
 @functools.lru_cache(maxsize=1024)
+def packer(types: tuple[Type, ...]) -> Callable[[Iterable[object]], bytes]:
+    """What makes the block for parameters of the types."""
+    layout = _layout(types)
+    ranks = [type.ndim if isinstance(type, ArrayType) else -1 for type in types]
+
+    def make(values: Iterable[object]) -> bytes:
+        words: list[Any] = []
+        for rank, value in zip(ranks, values, strict=True):
+            if rank < 0:
+                words.append(value)
+            else:
+                assert isinstance(value, DeviceArray) and len(value.dims) == len(value.strides) == rank
+                words += (value.address, *value.dims, *value.strides)
+        return layout.pack(*words)
+
+    return make
+
+
 def _layout(types: tuple[Type, ...]) -> struct.Struct:
     """The words of a block."""
     return struct.Struct("<" + "".join(map(_words, types)))

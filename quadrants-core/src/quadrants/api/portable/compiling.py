@@ -12,16 +12,19 @@ from dataclasses import replace
 from quadrants.api.frontend import absent_globals, place_of_hidden, ref_of
 from quadrants.api.jobs import JOBS, progress
 from quadrants.api.portable.launching import Compiled, Kernel
+from quadrants.backend.arguments import packer
 from quadrants.backend.contract import Backend, Device, KernelExecutable
+from quadrants.diagnostics import Code, CompileError, SourceLocation
 from quadrants.infer import infer_module
 from quadrants.infer.emitter import Options as InferOptions
-from quadrants.ir import Module
+from quadrants.ir import Function, Module
 from quadrants.ir.rewrite import clone_module
 from quadrants.options import Options
-from quadrants.passes import launches, pipeline
+from quadrants.passes import launches, pipeline, simplify
 from quadrants.passes.context import PassContext, PassOptions
 from quadrants.passes.written import written_params
-from quadrants.types import ArrayType, Type
+from quadrants.types import ArrayType, Scalar, Type
+from quadrants.types.names import type_text
 from quadrants.types.scalar import SCALARS
 
 
@@ -60,6 +63,8 @@ def _compile(
         context = PassContext(typed.module, PassOptions(bounds_checks=checked))
         scratch = launches.run(typed.module, context, widths)
         host = typed.module.functions.pop(typed.module.entry)
+        _check_result(function, typed.result_type, host)
+        simplify.run(host)
         pipeline.run_device(typed.module, PassOptions(bounds_checks=checked))
     names = launches.kernels_of(host)
     written = {name: written_params(typed.module, typed.module.functions[name]) for name in names}
@@ -84,6 +89,18 @@ def _compile(
     )
 
 
+def _check_result(function: types.FunctionType, result: Type, host: Function) -> None:
+    """A kernel on a device returns numbers."""
+    if not all(isinstance(leaf, Scalar) for leaf in host.result_types):
+        raise CompileError(
+            Code.BAD_RETURN,
+            f"the kernel {function.__name__}() returns what is not made of numbers",
+            SourceLocation.of_code(function.__code__),
+            types=[("returned", type_text(result))],
+            hint="return numbers, vectors, or tuples of those; an array that is passed as an argument is changed in place",
+        )
+
+
 def _kernel(
     module: Module, name: str, written: frozenset[int], options: Options, backend: Backend, device: Device
 ) -> Kernel:
@@ -96,7 +113,7 @@ def _kernel(
     artifact = backend.compile(own, backend.target_of(device), options)
     executable = backend.load(artifact, device)
     assert isinstance(executable, KernelExecutable)
-    return Kernel(executable, name, machine)
+    return Kernel(executable, name, packer(machine))
 
 
 def _as_used(type: Type, written: bool) -> Type:

@@ -11,7 +11,7 @@ import functools
 import inspect
 import threading
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -27,7 +27,7 @@ from quadrants.api.placement import in_host_memory, staged
 from quadrants.api.portable.program import Program
 from quadrants.api.portable.residents import RESIDENTS, Resident
 from quadrants.api.typeof import typeof
-from quadrants.backend.arguments import DeviceArray, pack
+from quadrants.backend.arguments import DeviceArray
 from quadrants.backend.contract import Backend, Device, KernelExecutable, LaunchShape
 from quadrants.backend.registry import get_backend
 from quadrants.cache.dependencies import Ref
@@ -48,11 +48,11 @@ HiddenAt = tuple[int, tuple[int, ...]]
 
 @frozen(eq=False)
 class Kernel:
-    """One compiled kernel of a program: its code, its name there, and the types of its parameters."""
+    """One compiled kernel of a program: its code, its name there, and what makes its argument block."""
 
     executable: KernelExecutable
     entry: str
-    machine: tuple[Type, ...]
+    pack: Callable[[Iterable[object]], bytes]
 
 
 @frozen(eq=False)
@@ -102,6 +102,11 @@ class Loaded:
         self.values = tuple(ref.value for ref in compiled.refs)
         self.result = _of_python(compiled.result)
         self._program = Program(compiled.host, self._launch, self._read)
+        self._flat = all(isinstance(type, (Scalar, ArrayType)) for type in arg_types) and not compiled.hidden
+        self._numbers = [isinstance(type, Scalar) for type in compiled.machine]
+        self._writes = [isinstance(type, ArrayType) and not type.readonly for type in compiled.machine]
+        self._shapes: dict[tuple[int, int], LaunchShape] = {}
+        self.kinds: list[tuple[Any, ...]] = []  # of arguments that it is known to take
         self._scratch = [self._array(dtype, size) for dtype, size in compiled.scratch]
         self._lock = threading.RLock()
 
@@ -122,34 +127,51 @@ class Loaded:
 
     def call(self, values: Sequence[Any]) -> Any:
         """Run it with the values of the parameters."""
+        leaves = list(values) if self._flat else self._leaves(values)
+        with self._lock:
+            residents = [RESIDENTS.get(id(leaf)) if type(leaf) is np.ndarray else None for leaf in leaves]
+            if all(number or resident is not None for number, resident in zip(self._numbers, residents)):
+                found = self._run(
+                    [
+                        _number(kind, leaf) if resident is None else resident.placed()
+                        for kind, leaf, resident in zip(self.compiled.machine, leaves, residents)
+                    ]
+                )
+            else:
+                with self._placed(leaves, residents) as placed:
+                    found = self._run(placed)
+            for writes, resident in zip(self._writes, residents):
+                if writes and resident is not None:
+                    resident.written()
+        return box(self.result, iter(found)) if found else None
+
+    def _leaves(self, values: Sequence[Any]) -> list[Any]:
         leaves = [leaf for type, value in zip(self.arg_types, values) for leaf in leaves_of(type, value)]
-        leaves += [functools.reduce(_item_at, path, _taken(self.values[at])) for at, path in self.compiled.hidden]
-        with self._lock, self._placed(leaves) as placed:
-            try:
-                found = self._program.run([*placed, *self._scratch])
-            except Raised as problem:
-                raise _exception(problem, self.compiled.host) from None
-        return box(self.result, iter(found))
+        return leaves + [functools.reduce(_item_at, path, _taken(self.values[at])) for at, path in self.compiled.hidden]
+
+    def _run(self, placed: list[Any]) -> tuple[Any, ...]:
+        try:
+            return self._program.run([*placed, *self._scratch])
+        except Raised as problem:
+            raise _exception(problem, self.compiled.host) from None
 
     @contextmanager
-    def _placed(self, leaves: list[Any]) -> Iterator[list[Any]]:
-        """The leaves as launches take them."""
+    def _placed(self, leaves: list[Any], residents: list[Resident | None]) -> Iterator[list[Any]]:
+        """The leaves as launches take them, some of them arrays of the host."""
         machine = self.compiled.machine
-        residents = [RESIDENTS.get(id(leaf)) if type(leaf) is np.ndarray else None for leaf in leaves]
         ready = [
             _number(kind, leaf) if resident is None else _InMemory(resident)
             for kind, leaf, resident in zip(machine, leaves, residents)
         ]
         with in_host_memory(ready) if self.host_memory else staged(machine, ready, self.memory) as placed:
             yield [one.array if isinstance(one, _InMemory) else one for one in placed]
-            for kind, resident in zip(machine, residents):
-                if resident is not None and isinstance(kind, ArrayType) and not kind.readonly:
-                    resident.written()
 
     def _launch(self, blocks: int, block: int, name: str, given: Sequence[Any]) -> None:
         kernel = self.compiled.kernels[name]
-        shape = LaunchShape((blocks, 1, 1), (block, 1, 1))
-        kernel.executable.launch(kernel.entry, pack(kernel.machine, given), shape, None)
+        shape = self._shapes.get((blocks, block))
+        if shape is None:
+            shape = self._shapes[blocks, block] = LaunchShape((blocks, 1, 1), (block, 1, 1))
+        kernel.executable.launch(kernel.entry, kernel.pack(given), shape, None)
 
     def _read(self, array: DeviceArray, index: int) -> Any:
         place = next(k for k, scratch in enumerate(self._scratch) if scratch is array)
@@ -157,6 +179,10 @@ class Loaded:
         target = np.empty(1, dtype_of(dtype))
         self.memory.copy_out(target.view(np.uint8).data, array.address + index * target.itemsize)
         return canonical(dtype, target[0])
+
+
+#: Classes all of whose objects have one type, for which a kernel is compiled once. Ints are not: a large one is an error.
+_PLAIN = frozenset({float, bool})
 
 
 class _InMemory:
@@ -211,15 +237,24 @@ class Launcher:
             p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in self._signature.parameters.values()
         )
         self._known: dict[tuple[Type, ...], Loaded] = {}
+        self._quick: dict[tuple[int, ...], Loaded] = {}  # by the identity of types of tensors, and of classes
         self._lock = threading.RLock()
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        names = self._signature.parameters
         bound = self._bind(args, keywords)
-        where = [f"argument {name!r} of {self.py_func.__qualname__}()" for name in names]
+        residents = [RESIDENTS.get(id(value)) if type(value) is np.ndarray else None for value in bound]
+        kinds = tuple([type(value) if found is None else found.type for value, found in zip(bound, residents)])
+        known = self._quick.get(tuple(map(id, kinds)))
+        if known is not None and known.fits():
+            return known.call(bound)
+        where = [f"argument {name!r} of {self.py_func.__qualname__}()" for name in self._signature.parameters]
         values = tuple(coerce(value, text) for value, text in zip(bound, where, strict=True))
         found = tuple(typeof(value, text) for value, text in zip(values, where, strict=True))
-        return self._code(found).call(values)
+        code = self._code(found)
+        if all(one is not None or kind in _PLAIN for one, kind in zip(residents, kinds)):
+            code.kinds.append(kinds)  # which keeps them, so that what they are known by stays theirs
+            self._quick[tuple(map(id, kinds))] = code
+        return code.call(values)
 
     def _bind(self, args: tuple[Any, ...], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
         """The arguments in the order of the parameters, defaults filled in, those of `*args` last."""

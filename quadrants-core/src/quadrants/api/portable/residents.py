@@ -14,6 +14,7 @@ import numpy as np
 from quadrants.api.devicearrays import first_device
 from quadrants.api.portable import runtime
 from quadrants.api.portable.tensors import Field, Ndarray, Tensor
+from quadrants.api.typeof import array_type
 from quadrants.backend.arguments import DeviceArray
 from quadrants.backend.registry import get_backend
 from quadrants.diagnostics.codes import Code
@@ -25,13 +26,14 @@ class Resident:
 
     Args:
         backend: the name of the device's backend.
-        host: the array on the host: contiguous, its axes in any order.
+        host: the array on the host: contiguous, its axes in any order. `type` is its type, always the same object.
     """
 
     def __init__(self, backend: str, host: np.ndarray) -> None:
         self.host = host
         self.backend = backend
-        self._address = 0
+        self.type = array_type(host)
+        self._placed: DeviceArray | None = None
         self._host_newer, self._device_newer = True, False
         found = get_backend(backend)
         self._in_bytes = found.capabilities(found.target_of(first_device(found))).host_memory
@@ -45,7 +47,8 @@ class Resident:
         """The array on the host, up to date: waits for kernels that write it."""
         if self._device_newer:
             found = get_backend(self.backend)
-            found.memory(first_device(found)).copy_out(self._bytes, self._address)
+            assert self._placed is not None
+            found.memory(first_device(found)).copy_out(self._bytes, self._placed.address)
             self._device_newer = False
         return self.host
 
@@ -57,17 +60,22 @@ class Resident:
 
     def placed(self) -> DeviceArray:
         """The array on the device, up to date."""
-        if self._host_newer:
-            found = get_backend(self.backend)
-            memory = found.memory(first_device(found))
-            if not self._address:
-                self._address = memory.allocate(max(self.host.nbytes, 1))
-                weakref.finalize(self, memory.free, self._address).atexit = False
-            if self.host.nbytes:
-                memory.copy_in(self._address, self._bytes)
-            self._host_newer = False
-        unit = 1 if self._in_bytes else self.host.itemsize
-        return DeviceArray(self._address, self.host.shape, tuple(step // unit for step in self.host.strides))
+        if self._host_newer or self._placed is None:
+            return self._copied()
+        return self._placed
+
+    def _copied(self) -> DeviceArray:
+        found = get_backend(self.backend)
+        memory = found.memory(first_device(found))
+        if self._placed is None:
+            address = memory.allocate(max(self.host.nbytes, 1))
+            weakref.finalize(self, memory.free, address).atexit = False
+            unit = 1 if self._in_bytes else self.host.itemsize
+            self._placed = DeviceArray(address, self.host.shape, tuple(step // unit for step in self.host.strides))
+        if self.host.nbytes:
+            memory.copy_in(self._placed.address, self._bytes)
+        self._host_newer = False
+        return self._placed
 
     def written(self) -> None:
         """A kernel writes it on the device."""
