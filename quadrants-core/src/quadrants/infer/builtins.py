@@ -112,10 +112,15 @@ def _range(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Sequence_("range", (start, stop, step))
 
 
+def _part(w: Emitter, value: Abstract) -> Abstract:
+    """What an iterator walks: of one that remembers what was taken, nothing is taken yet."""
+    return value if sequences.pulls(value) else w.unwrap(value)
+
+
 def _enumerate(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     start = keywords.get("start", args[1] if len(args) > 1 else Const(0))
     _arity("enumerate", args, 1, 2)
-    return Sequence_("enumerate", (w.unwrap(args[0]), start))
+    return Sequence_("enumerate", (_part(w, args[0]), start))
 
 
 def _zip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
@@ -123,7 +128,7 @@ def _zip(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     _no_keywords("zip", keywords)
     if not args:
         return Tup(())
-    parts = tuple(w.unwrap(arg) for arg in args)
+    parts = tuple(_part(w, arg) for arg in args)
     if isinstance(strict, Const) and strict.value:
         counts = [sequences.count(w, part) for part in parts]
         for k, other in enumerate(counts[1:], 2):
@@ -138,13 +143,11 @@ def _map(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     _no_keywords("map", keywords)
     if len(args) < 2:
         fail(Code.BAD_ARGUMENTS, "map() must have at least two arguments.")
-    return Sequence_("map", (args[0], *(w.unwrap(arg) for arg in args[1:])))
+    return Sequence_("map", (args[0], *(_part(w, arg) for arg in args[1:])))
 
 
 def _filter(w: Emitter, function: Abstract, iterable: Abstract) -> Abstract:
-    made = _list(w, iterable)
-    made = lists.as_list(w, made) if isinstance(made, ListDisplay) else made
-    return w.call_library("lists:filtered", function, made)
+    return w.call_library("sequences:filtered", function, iterable)
 
 
 def _tuple(w: Emitter, *args: Abstract) -> Abstract:
@@ -314,7 +317,8 @@ def _every(name: str) -> Callable[[Emitter, Abstract], Abstract]:
         if isinstance(value, Arr):
             return w.call_library(f"sequences:{name}_of_array", value)
         if sequences.known_items(w, value) is None:
-            return w.call_library(f"lists:{name}_of", _list(w, value))
+            target = f"lists:{name}_of" if isinstance(value, List) else f"sequences:{name}_of_items"
+            return w.call_library(target, value)
         result: Abstract = Const(name == "all")
         for item in sequences.as_items(w, value):
             known = operators.truth(w, item)
@@ -430,7 +434,8 @@ def python_class(value: Abstract) -> type:
         return value.cls
     known = {Arr: np.ndarray, List: list, ListDisplay: list, Text: str, Str: str, Choice: str, SliceValue: slice}
     if isinstance(value, Sequence_):
-        return {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed}.get(value.kind, object)
+        walked = value.parts[0] if value.kind == "iter" else value
+        return sequences.CLASSES.get(walked.kind if isinstance(walked, Sequence_) else "", object)
     return known.get(type(value), object)
 
 

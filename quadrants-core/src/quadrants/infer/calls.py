@@ -208,8 +208,9 @@ def _in_callers_words(
 def _plain(w: InstructionWalk, value: Abstract) -> Abstract:
     if isinstance(value, (Tup, ListDisplay)) and not (isinstance(value, Tup) and value.named):
         return Tup(tuple(_plain(w, item) for item in value.items))
-    if isinstance(value, Sequence_) and value.kind == "flat":
-        return sequences.flat_array(w, value)
+    flat = sequences.flat_of(value)
+    if flat is not None:
+        return sequences.flat_array(w, flat)
     if isinstance(value, Sequence_) and value.kind == "range":
         return call_library(w, "creation:arange", value.parts, {})
     return value

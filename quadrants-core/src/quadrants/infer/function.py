@@ -43,7 +43,8 @@ class FunctionWalk(InstructionWalk):
         leaves = iter(params)
         values = [_from_caller(rebuild(type_, leaves), k) for k, type_ in enumerate(types)]
         names = parameter_names(code)
-        for name, value in zip(names, values):
+        for name, given in zip(names, values):
+            value = self.lasting(name, given, parameter=True)
             self.live_env.locals[name] = value
             for leaf in value.leaves:
                 leaf.hint = name

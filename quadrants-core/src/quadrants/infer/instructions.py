@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import types as pytypes
 from collections.abc import Callable, Sequence
@@ -64,7 +63,11 @@ class InstructionWalk(ScopeWalk):
 
     def loop_over(self, node: nodes.For, iterable: Abstract) -> None:
         with located(self):
-            if self.portable and dispatch.loop_over(self, node, self.unwrap(iterable)):
+            if (
+                self.portable
+                and not sequences.pulls(iterable)
+                and dispatch.loop_over(self, node, self.unwrap(iterable))
+            ):
                 return
             sequences.loop_over(self, node, iterable)
 
@@ -177,8 +180,9 @@ class InstructionWalk(ScopeWalk):
             position = self.integer(index)
             length = sequences.range_length(self, base)
             return sequences.item(self, base, lists.checked(self, position, length, "range object index out of range"))
-        if isinstance(base, Sequence_) and base.kind == "flat":
-            return sequences.get_flat(self, base, index)
+        flat = sequences.flat_of(base)
+        if flat is not None:
+            return sequences.get_flat(self, flat, index)
         if isinstance(base, Const) and type(base.value) in indexing.GRIDS:
             return self.call_library(indexing.GRIDS[type(base.value)], index)
         if isinstance(base, Const) and isinstance(index, Const) and not isinstance(base.value, str):
@@ -200,8 +204,9 @@ class InstructionWalk(ScopeWalk):
     def set_item(self, base: Abstract, index: Abstract, value: Abstract) -> None:
         if self.portable and dispatch.set_item(self, base, self.unwrap(index), value):
             return
-        if isinstance(base, Sequence_) and base.kind == "flat":
-            self.call_library("sequences:set_flat", base.parts[0], index, value)
+        flat = sequences.flat_of(base)
+        if flat is not None:
+            self.call_library("sequences:set_flat", flat.parts[0], index, value)
             return
         if isinstance(base, ListDisplay):
             lists.promote(
@@ -262,17 +267,6 @@ class InstructionWalk(ScopeWalk):
         subject = self.live_env.stack[-1]
         is_range = isinstance(subject, Sequence_) and subject.kind == "range"
         self.push(Const(is_range or isinstance(subject, (Tup, List, ListDisplay))))
-
-    def _import(self, name: str) -> None:
-        names, level = self.pop(), self.pop()
-        if not isinstance(level, Const) or level.value:
-            fail(Code.UNSUPPORTED_IMPORT, "a relative import inside a compiled function")
-        try:
-            module = importlib.import_module(name)
-        except ImportError as error:
-            fail(Code.UNSUPPORTED_IMPORT, f"an import inside a compiled function failed: {error}")
-        top = module if isinstance(names, Tup) else sys.modules[name.partition(".")[0]]
-        self.push(Const(top))
 
     def _import_from(self, name: str) -> None:
         module = self.live_env.stack[-1]
@@ -368,7 +362,9 @@ class InstructionWalk(ScopeWalk):
         stack[-n] = ListDisplay((*grown.items, *items), grown.depth, grown.site)
 
     def _copy(self, n: int) -> None:
-        self.push(self.live_env.stack[-n])
+        stack = self.live_env.stack
+        stack[-n] = self.lasting(None, stack[-n])
+        self.push(stack[-n])
 
     def _swap(self, n: int) -> None:
         stack = self.live_env.stack
@@ -422,7 +418,7 @@ class InstructionWalk(ScopeWalk):
             env.locals[YIELDED] = self.pop()
             return
         if self.ref.generator == "next":
-            self.branch(self.b.bool(True), lambda: self._finish_early(value), lambda: None)
+            self.branch(self.b.bool(True), lambda: self._finish_early(Tup((value,))), lambda: None)
             return
         stops = self.ref.generator == "any"
         test = operators.truth(self, value)
@@ -478,7 +474,7 @@ class InstructionWalk(ScopeWalk):
             if flag in flags:
                 self.pop()
         named = self.pop() if "kwdefaults" in flags else DictDisplay((), ())
-        defaults = self.pop() if "defaults" in flags else Tup(())
+        defaults = self.lasting(None, self.pop()) if "defaults" in flags else Tup(())
         assert isinstance(defaults, Tup) and isinstance(named, DictDisplay)
         kwdefaults = tuple((str(key), item) for key, item in zip(named.keys, named.items))
         self.push(Closure(code.value, self.ref.globals, defaults.items, kwdefaults, free))

@@ -226,6 +226,11 @@ def item_types(w: Emitter, args: tuple[Abstract, ...]) -> list[Type]:
 
     found: list[Type] = []
     for arg in args:
+        if sequences.pulls(arg):
+            from quadrants.infer import iterators  # which few programs need
+
+            found.append(iterators.item_type(w, arg))
+            continue
         arg = w.unwrap(arg)
         items = sequences.static_items(w, arg)
         if items is not None:

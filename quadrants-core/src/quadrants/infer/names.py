@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 import types as pytypes
 from collections.abc import Callable
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, Decision, DecisionKind, SourceLocation
-from quadrants.infer import boxes, closures, texts
+from quadrants.infer import boxes, closures, sequences, texts
 from quadrants.infer.captured import Box, Late
 from quadrants.infer.emitter import ABOUT, fail
 from quadrants.infer.ends import Fact
@@ -226,6 +227,7 @@ class ScopeWalk(ControlWalk):
         if isinstance(value, Const) and value.value is UNDEF:
             self.live_env.locals.pop(name, None)
             return
+        value = self.lasting(name, value)
         if isinstance(value, Exc) and any(other is value for other in self.live_env.locals.values()):
             value = texts.kept(self, value)  # a second name: it may outlive the handler
         if self.portable:
@@ -233,6 +235,14 @@ class ScopeWalk(ControlWalk):
         for leaf in value.leaves:
             leaf.hint = leaf.hint or name
         self.store_local(name, value)
+
+    def lasting(self, name: str | None, value: Abstract, parameter: bool = False) -> Abstract:
+        """The value as a variable holds it, or as several places do (None): see `iterators.in_variable`."""
+        if not sequences.iterates(value):
+            return value
+        from quadrants.infer import iterators  # which few programs need
+
+        return iterators.in_variable(self, name, value, parameter)
 
     def _delete_local(self, name: str) -> None:
         self._readable(self.live_env.locals.get(name), name)
@@ -284,7 +294,7 @@ class ScopeWalk(ControlWalk):
         box = self.boxes.get(name) or self.free.get(name)
         if isinstance(box, Box):
             self.left.clear()
-            value = closures.leaving(self, self.pop())
+            value = closures.leaving(self, self.lasting(name, self.pop()))
             for kept in sorted(self.left):
                 closures.check_changing(self, kept)
             boxes.store(self, name, box, value)
@@ -323,6 +333,17 @@ class ScopeWalk(ControlWalk):
             hint = suggestion(name, known) or import_hint(name)
             fail(Code.UNDEFINED_NAME, f"name '{name}' is not defined", hint=hint)
         self.push(Const(table[name]))
+
+    def _import(self, name: str) -> None:
+        names, level = self.pop(), self.pop()
+        if not isinstance(level, Const) or level.value:
+            fail(Code.UNSUPPORTED_IMPORT, "a relative import inside a compiled function")
+        try:
+            module = importlib.import_module(name)
+        except ImportError as error:
+            fail(Code.UNSUPPORTED_IMPORT, f"an import inside a compiled function failed: {error}")
+        top = module if isinstance(names, Tup) else sys.modules[name.partition(".")[0]]
+        self.push(Const(top))
 
     def cell_value(self, name: str) -> Abstract | None:
         """What an inner function captures of a variable."""

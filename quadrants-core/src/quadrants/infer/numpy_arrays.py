@@ -195,8 +195,9 @@ def _as_function(method: ArrayMethod, name: str) -> Builtin:
 def _operand(w: Emitter, value: Abstract) -> Arr:
     """An argument as an array."""
     value = w.unwrap(value)
-    if isinstance(value, Sequence_) and value.kind == "flat":
-        return sequences.flat_array(w, value)
+    flat = sequences.flat_of(value)
+    if flat is not None:
+        return sequences.flat_array(w, flat)
     array = value if isinstance(value, Arr) else w.call_library("creation:array", value)
     assert isinstance(array, Arr)
     return array
@@ -231,7 +232,7 @@ def _broadcast_to(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
 
 def _ndindex(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     shape = args[0] if len(args) == 1 else Tup(args)
-    return Sequence_("ndindex", tuple(Num(I64, value) for value in shape_of(w, shape)))
+    return Sequence_("ndindex", tuple(Num(PYINT, value) for value in shape_of(w, shape)))
 
 
 def _einsum(w: Emitter, args: Args, keywords: Keywords) -> Abstract:

@@ -17,6 +17,7 @@ from quadrants.infer.values import (
     Arr,
     Const,
     Exc,
+    Generator,
     List,
     ListDisplay,
     Num,
@@ -357,6 +358,8 @@ def contains(w: Emitter, item: Abstract, container: Abstract, invert: bool) -> A
         found = w.call_library("sequences:contains", container, item)
     elif isinstance(container, Sequence_) and container.kind == "range":
         found = w.call_library("sequences:in_range", item, *container.parts)
+    elif isinstance(container, (Sequence_, Generator)):
+        found = w.call_library("sequences:in_items", item, container)
     else:
         fail(Code.BAD_OPERAND, f"`in` does not search {describe(container)}")
     return not_(w, found) if invert else found

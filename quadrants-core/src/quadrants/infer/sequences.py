@@ -21,10 +21,13 @@ from quadrants.infer.values import (
     Arr,
     ConflictType,
     Const,
+    Generator,
     List,
     ListDisplay,
+    Maybe,
     Num,
     Object,
+    Opt,
     Sequence_,
     SliceValue,
     Text,
@@ -37,6 +40,44 @@ from quadrants.types import PYINT, FormatHole, FormatType
 
 #: Tuples longer than this are an error in a `for`: their loop would be written out that many times.
 MAX_UNROLLED = 1024
+
+
+#: The kinds of objects that are iterators: what was taken of them is gone.
+ITERATORS = frozenset({"enumerate", "zip", "map", "reversed", "flat", "ndenumerate", "ndindex", "nditer"})
+
+
+#: The classes of objects, by kind.
+CLASSES = {"range": range, "enumerate": enumerate, "zip": zip, "reversed": reversed, "map": map}
+
+
+def iterates(value: Abstract) -> bool:
+    """Whether the value, or a part of it, is an iterator that does not remember what was taken (see `iterators`)."""
+    if isinstance(value, Sequence_):
+        return value.kind in ITERATORS
+    if isinstance(value, (Tup, ListDisplay, DictDisplay)):
+        return any(map(iterates, value.items))
+    if isinstance(value, (Opt, Maybe)):
+        return iterates(value.item)
+    return isinstance(value, Generator) and not pulls(value)
+
+
+def pulls(value: Abstract) -> bool:
+    """Whether a walk of the value takes items from an iterator that remembers what was taken."""
+    if isinstance(value, Generator):
+        return pulls(value.iterable)
+    if not isinstance(value, Sequence_):
+        return False
+    return value.kind == "iter" or (value.kind in _PULLING and any(map(pulls, value.parts)))
+
+
+_PULLING = ("enumerate", "zip", "map")
+
+
+def flat_of(value: Abstract) -> Sequence_ | None:
+    """The value if it is `a.flat`, also where it remembers what was taken of it."""
+    if isinstance(value, Sequence_) and value.kind == "iter":
+        return flat_of(value.parts[0])
+    return value if isinstance(value, Sequence_) and value.kind == "flat" else None
 
 
 def static_items(w: Emitter, value: Abstract) -> tuple[Abstract, ...] | None:
@@ -110,8 +151,9 @@ def length(w: Emitter, value: Abstract) -> Abstract:
         return Num(PYINT, w.b.value("dim", value.value, axis=0))
     if isinstance(value, Sequence_) and value.kind == "range":
         return Num(PYINT, range_length(w, value))
-    if isinstance(value, Sequence_) and value.kind == "flat":
-        return Num(PYINT, _places(w, value))
+    flat = flat_of(value)
+    if flat is not None:
+        return Num(PYINT, _places(w, flat))
     if texts.is_text(value) or isinstance(value, Object):
         return texts.operate(w, "builtins:len", [value], PYINT)
     fail(
@@ -165,8 +207,8 @@ def count(w: Emitter, value: Abstract) -> Value:
         if value.kind == "iter":
             fail(
                 Code.UNSUPPORTED_CALL,
-                "an iterator is walked by next(), a for loop, list() or a builtin, not inside of another one",
-                hint="Give the list or array itself to zip(), enumerate() or map().",
+                "how many items are left of an iterator is not known before they are taken",
+                hint="Make a list of it first: list(...).",
             )
     return w.integer(length(w, value))
 
@@ -214,11 +256,6 @@ def _zip_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
 def _map_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
     items = [item(w, part, k) for part in value.parts[1:]]
     return w.call_value(value.parts[0], items, {})  # type: ignore[attr-defined, no-any-return]
-
-
-def _iterator_item(w: Emitter, value: Sequence_, k: Value) -> Abstract:
-    """The k-th item of what an iterator walks: such as those that it gives."""
-    return item(w, value.parts[0], k)
 
 
 # what walks the places of an array: ndindex, ndenumerate, flat, nditer
@@ -295,7 +332,6 @@ _ITEM: dict[str, Callable[[Emitter, Sequence_, Value], Abstract]] = {
     "reversed": _reversed_item,
     "zip": _zip_item,
     "map": _map_item,
-    "iter": _iterator_item,
     **dict.fromkeys(("ndindex", "ndenumerate", "flat", "nditer"), _nest_item),
 }
 
@@ -354,7 +390,13 @@ def get_item(
 
 def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
     """Walk a `for` over the iterable, which is on top of the stack."""
-    iterable = w.unwrap(iterable, "'NoneType' object is not iterable")
+    if not pulls(iterable):
+        iterable = w.unwrap(iterable, "'NoneType' object is not iterable")
+    if pulls(iterable):
+        from quadrants.infer import iterators  # which few programs need
+
+        iterators.loop_over(w, node, iterable)
+        return
     items = static_items(w, iterable)
     if items is not None:
         if len(items) > MAX_UNROLLED:
@@ -372,13 +414,8 @@ def loop_over(w: ControlWalk, node: nodes.For, iterable: Abstract) -> None:
             _index_nest(w, node, iterable, _nest_dims(w, iterable), ())
             return
         iterable = flat
-    if isinstance(iterable, Sequence_) and iterable.kind == "iter":
-        from quadrants.infer import iterators  # which few programs need
-
-        iterators.loop_over(w, node, iterable)
-        return
     if _grows(iterable):
-        w.growing_loop(node, lambda: count(w, iterable), lambda k: _body(w, node, item(w, iterable, k)))
+        w.growing_loop(node, lambda _: count(w, iterable), lambda k: _body(w, node, item(w, iterable, k)))
         return
     iterable = texts.as_string(w, iterable)
     known = isinstance(iterable, (Arr, Object, Sequence_)) or texts.is_text(iterable)
@@ -439,7 +476,12 @@ def is_constant_slice(index: SliceValue) -> bool:
 
 def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstract, ...]:
     """The items to unpack: of a tuple, or of an array whose length is checked."""
-    value = w.unwrap(value, "cannot unpack non-iterable NoneType object")
+    if not pulls(value):
+        value = w.unwrap(value, "cannot unpack non-iterable NoneType object")
+    if n is not None and pulls(value):
+        from quadrants.infer import iterators  # which few programs need
+
+        return iterators.unpacked(w, value, n)
     items = known_items(w, value)
     if items is not None:
         return items

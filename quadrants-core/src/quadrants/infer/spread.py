@@ -106,6 +106,7 @@ def _taken(callee: Abstract, keywords: dict[str, Abstract]) -> _Taken | None:
 
 def _exactly(w: Emitter, value: Abstract, taken: _Taken, others: int) -> tuple[Abstract, ...]:
     """As many items as there are parameters left; other numbers raise what Python raises."""
+    value = BUILTINS[list](w, (value,), {}) if sequences.pulls(value) else value
     total, most = sequences.count(w, value), len(taken.names) + taken.hidden
     wanted = len(taken.names) - others
     given = w.b.value("add", total, w.b.i64(others + taken.hidden))

@@ -354,8 +354,8 @@ class ControlWalk(Emitter):
             after.locals[name] = rebuild(type_, leaves)
         self.env = after
 
-    def growing_loop(self, node: nodes.For, size: Callable[[], Value], body: Callable[[Value], None]) -> None:
-        """A `for` over what may grow or shrink meanwhile: each turn asks for the size. `body` as in `counted_loop`."""
+    def growing_loop(self, node: nodes.For, size: Callable[[Value], Value], body: Callable[[Value], None]) -> None:
+        """A `for` over what may grow or shrink: each turn asks for the size, by its number. `body` as in `counted_loop`."""
         base = self.live_env
         counter = f"@turn{self.loop_depth}"
         target, region = Target(self.fresh_label()), Region()
@@ -369,7 +369,7 @@ class ControlWalk(Emitter):
         def turn() -> None:
             index = self.live_env.locals[counter]
             assert isinstance(index, Num)
-            more = self.b.value("cmp", index.value, size(), pred="lt")
+            more = self.b.value("cmp", index.value, size(index.value), pred="lt")
             self.branch(more, lambda: None, leave)
             self.live_env.locals[counter] = Num(PYINT, self.b.value("add", index.value, self.b.i64(1)))
             body(index.value)

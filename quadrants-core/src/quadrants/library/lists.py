@@ -304,12 +304,3 @@ def to_array(xs):
     for i in range(n):
         raw.store(raw.list_get(xs, i), result, i)
     return result
-
-
-def filtered(function, xs):
-    result = raw.list_like(xs)
-    for i in range(raw.list_size(xs)):
-        value = raw.list_get(xs, i)
-        if value if function is None else function(value):
-            result.append(value)
-    return result

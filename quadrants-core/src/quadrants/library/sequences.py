@@ -66,15 +66,42 @@ def max_of_array_or(a, default):
 
 
 def first_of(found):
-    """`next(generator)`: the first item, which is None if there is none."""
+    """`next(iterator)` of the next item in a tuple, or None."""
     if found is None:
         raise StopIteration
-    return found
+    return found[0]
 
 
 def first_or(found, default):
-    """`next(generator, default)`."""
-    return default if found is None else found
+    """`next(iterator, default)`."""
+    return default if found is None else found[0]
+
+
+def filtered(function, items):
+    """`filter(function, items)`."""
+    return (item for item in items if (item if function is None else function(item)))
+
+
+def any_of_items(items):
+    for item in items:
+        if item:
+            return True
+    return False
+
+
+def all_of_items(items):
+    for item in items:
+        if not item:
+            return False
+    return True
+
+
+def in_items(item, items):
+    """`item in items` of an iterator: what is behind it is left."""
+    for other in items:
+        if other == item:
+            return True
+    return False
 
 
 def reduced(function, items, start):
