@@ -15,7 +15,7 @@ from quadrants.api.decorate import jit, njit
 
 if TYPE_CHECKING:
     from quadrants.api.functions import func
-    from quadrants.api.intrinsics import prange
+    from quadrants.api.intrinsics import fp, prange
     from quadrants.api.overload import overload
     from quadrants.backend import backends
     from quadrants.diagnostics import CompileError, QuadrantsError, QuadrantsWarning
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: public name -> the module that has it under the same name.
 _HOMES: dict[str, str] = {
-    "prange": "quadrants.api.intrinsics",
+    **dict.fromkeys(("prange", "fp"), "quadrants.api.intrinsics"),
     "overload": "quadrants.api.overload",
     **dict.fromkeys(("cache_info", "clear_cache"), "quadrants.api.caching"),
     "backends": "quadrants.backend",
@@ -83,6 +83,7 @@ _BACKENDS = ("cpu", "cuda", "amdgpu", "metal", "vulkan")
 __all__ = [
     "__version__",
     "backends",
+    "fp",
     "func",
     "get_num_threads",
     "jit",

@@ -10,6 +10,22 @@ from typing import Self
 
 from quadrants._frozen import frozen
 
+#: The floating-point modes.
+FP_MODES = ("default", "strict", "fast")
+
+
+@frozen
+class FpBlock:
+    """What `qd.fp(mode)` gives: the mode of the block of a `with` in a compiled function. The interpreter does nothing with it."""
+
+    mode: str
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *exception: object) -> None:
+        return None
+
 
 @frozen
 class Numerics:

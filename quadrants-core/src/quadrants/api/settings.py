@@ -12,9 +12,8 @@ from typing import Any
 from quadrants import config
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import QuadrantsError
-from quadrants.options import Numerics, Options
+from quadrants.options import FP_MODES, Numerics, Options
 
-_FP = ("default", "strict", "fast")
 _INLINE = {"auto": "auto", "never": "never", "always": "always", True: "always", False: "never"}
 _DIVISION = {"python": "python", "numpy": "ieee"}
 
@@ -93,7 +92,7 @@ def _nopython(value: Any) -> dict[str, Any]:
 
 
 _PARSERS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "fp": _choice("fp", "fp", dict(zip(_FP, _FP))),
+    "fp": _choice("fp", "fp", dict(zip(FP_MODES, FP_MODES))),
     "fastmath": _fastmath,
     "boundscheck": _flag("boundscheck"),
     "cache": _flag("cache"),

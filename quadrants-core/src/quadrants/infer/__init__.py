@@ -57,7 +57,7 @@ def infer_module(
             engine.dynamic = dynamic
             engine.unions = unions
             try:
-                spec = engine.specialise(ref, tuple(arg_types), entry=True, top=options.portable)
+                spec = engine.specialise(ref, tuple(arg_types), options.fp, entry=True, top=options.portable)
                 break
             except (Rebox, Promote):  # of a function that has returned: it is compiled again with what was found
                 continue

@@ -17,7 +17,7 @@ from typing import get_args
 import numpy as np
 
 from quadrants.diagnostics import Code
-from quadrants.infer import convert, elementwise, lists, operators, scalars, sequences, special, texts
+from quadrants.infer import convert, elementwise, lists, modes, operators, scalars, sequences, special, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number, generalise, join_types
 from quadrants.infer.merge import convert as convert_value
@@ -552,6 +552,7 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
     {
         builtins.range: _range,
         "prange": _prange,
+        "fp": modes.block,
         builtins.enumerate: _enumerate,
         builtins.zip: _zip,
         builtins.reversed: simple("reversed", 1, 1, lambda w, x: Sequence_("reversed", (w.unwrap(x),))),

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 
 from quadrants.diagnostics import Code, CompileError
-from quadrants.infer import attributes, closures, dicts, lists, operators, sequences, texts
+from quadrants.infer import attributes, closures, dicts, lists, modes, operators, sequences, texts
 from quadrants.infer import convert as conversions
 from quadrants.infer.binding import bind, title
 from quadrants.infer.builtins import BUILTINS, Builtin
@@ -68,6 +68,8 @@ def call(w: InstructionWalk, callee: Abstract, args: Args, keywords: Keywords) -
     callee = w.unwrap(callee, "'NoneType' object is not callable")
     if isinstance(callee, Closure):
         return _call_closure(w, callee, args, keywords)
+    if isinstance(callee, modes.Leave):
+        return modes.call(w)
     if isinstance(callee, Functions):
         return _call_one_of(w, callee, args, keywords, 0)
     if isinstance(callee, Method):
@@ -526,7 +528,7 @@ def _emit_call(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> 
     loc = w.b.loc
     top = w.options.portable and w.spec.top and w.loop_depth == 0 and not ref.internal
     try:
-        spec = w.engine.specialise(ref, [value.type for value in values], top=top)
+        spec = w.engine.specialise(ref, [value.type for value in values], w.fp, top=top)
     except CompileError as error:
         if not w.ref.internal and error.location is not None:
             error.add_caller(w.location())

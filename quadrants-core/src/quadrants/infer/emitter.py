@@ -89,6 +89,11 @@ class Emitter:
         """What registers hold instead of Python's floats; None where they hold those."""
         return self.options.default_fp if self.portable else None
 
+    @property
+    def fp(self) -> str:
+        """The floating-point mode of what is emitted now."""
+        return self.b.mode or self.options.fp
+
     def call_library(self, target: str, *args: Abstract, **kwargs: Abstract) -> Abstract:
         """Call the library function `module:name` (below `quadrants.library`). The walk provides it."""
         raise AssertionError("the walk provides calls")

@@ -76,6 +76,7 @@ class Specialisation:
     recursive: bool = False
     pure: bool = False
     nothrow: bool = False
+    fp: str = "default"  # the floating-point mode of what is called
     top: bool = False  # of the portable language: called outside of loops, so that its own loops are parallel
     hidden: dict[object, Value] = field(default_factory=dict)
     origin: object = None  # of a comprehension: where it makes the list that it gives
@@ -146,9 +147,9 @@ class Engine:
         self._count = 0
 
     def specialise(
-        self, ref: FunctionRef, types: Sequence[Type], entry: bool = False, top: bool = False
+        self, ref: FunctionRef, types: Sequence[Type], fp: str, entry: bool = False, top: bool = False
     ) -> Specialisation:
-        """The function compiled for the parameter types (those of captured values last)."""
+        """The function compiled for the parameter types (those of captured values last) and a floating-point mode."""
         key = (
             ref.code,
             id(ref.globals),
@@ -157,6 +158,7 @@ class Engine:
             tuple(types),
             entry,
             ref.generator,
+            fp,
             top,
         )
         known = self.specialisations.get(key)
@@ -166,7 +168,7 @@ class Engine:
         if self._depth >= MAX_DEPTH:
             fail(Code.RECURSION_TYPE, f"calls are nested more than {MAX_DEPTH} deep with ever new types in {ref.name}")
         self._count += 1
-        spec = Specialisation(f"{_plain(ref.name)}.{self._count}", top=top)
+        spec = Specialisation(f"{_plain(ref.name)}.{self._count}", fp=fp, top=top)
         self.specialisations[key] = spec
         self._depth += 1
         try:

@@ -28,6 +28,7 @@ from quadrants.infer.closures import leaving
 from quadrants.infer.dicts import DictDisplay
 from quadrants.infer.emitter import NeverReturns, describe, fail
 from quadrants.infer.ends import Return
+from quadrants.infer.modes import load_special
 from quadrants.infer.names import Cell, ScopeWalk, located
 from quadrants.infer.portable import dispatch
 from quadrants.infer.unsupported import refuse
@@ -128,9 +129,6 @@ class InstructionWalk(ScopeWalk):
 
     def _push(self, value: object) -> None:
         self.push(self.from_python(value))
-
-    def _load_attr(self, name: str) -> None:
-        self.push(self.get_attr(self.pop(), name))
 
     def get_attr(self, value: Abstract, name: str) -> Abstract:
         return attributes.get_attr(self, value, name)
@@ -493,7 +491,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.STORE_DEREF: _W._store_deref,
     Opcode.DELETE_DEREF: _W._delete_deref,
     Opcode.LOAD_GLOBAL: _W._load_global,
-    Opcode.LOAD_ATTR: _W._load_attr,
+    Opcode.LOAD_ATTR: lambda w, name: w.push(w.get_attr(w.pop(), str(name))),
     Opcode.STORE_ATTR: _W._store_attr,
     Opcode.SUBSCR: _W._subscr,
     Opcode.STORE_SUBSCR: _W._store_subscr,
@@ -532,6 +530,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.COPY: _W._copy,
     Opcode.SWAP: _W._swap,
     Opcode.GET_ITER: lambda w, _: None,
+    Opcode.LOAD_SPECIAL: load_special,
     Opcode.PUSH_EXC: raising.push_exc,
     Opcode.POP_EXCEPT: raising.pop_except,
     Opcode.CHECK_EXC_MATCH: raising.check_exc_match,

@@ -9,6 +9,7 @@ import importlib
 import sys
 import types as pytypes
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -92,7 +93,8 @@ class ScopeWalk(ControlWalk):
 
     def __init__(self, engine: Engine, ref: FunctionRef, spec: Specialisation) -> None:
         self.body = Region()
-        super().__init__(Builder(self.body), engine.options)
+        options = engine.options
+        super().__init__(Builder(self.body), options if spec.fp == options.fp else replace(options, fp=spec.fp))
         self.engine = engine
         self.ref = ref
         self.spec = spec

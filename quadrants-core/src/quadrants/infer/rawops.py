@@ -89,7 +89,7 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.bits: lambda w, args, keywords: Num(PYINT, w.b.value("bitcast", w.cast(args[0], F64), type=I64)),
         raw.from_bits: lambda w, args, keywords: Num(PYFLOAT, w.b.value("bitcast", w.cast(args[0], I64), type=F64)),
         raw.known: lambda w, args, keywords: Const(_is_known(args[0])),
-        raw.strict: lambda w, args, keywords: Const(w.options.fp == "strict"),
+        raw.strict: lambda w, args, keywords: Const(w.fp == "strict"),
         **{getattr(raw, name): _of_list(body) for name, body in lists.RAW.items()},
         raw.load: _load,
         raw.store: _store,

@@ -365,10 +365,10 @@ def _integer_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponen
 
 def _float_power(w: Emitter, x: Abstract, y: Abstract, result: Scalar, exponent: object) -> Abstract:
     base = Num(result, w.cast(x, result))
-    if isinstance(exponent, (int, float)) and w.options.fp != "strict":
+    if isinstance(exponent, (int, float)) and w.fp != "strict":
         if exponent == 0.5 and not result.weak:
             return Num(result, w.b.value("math.sqrt", base.value))
-        if float(exponent).is_integer() and 1 <= exponent <= (2 if w.options.fp == "strict" else 4):
+        if float(exponent).is_integer() and 1 <= exponent <= (2 if w.fp == "strict" else 4):
             return _multiply_out(w, base, int(exponent), result)
         if exponent == -1.0 and not result.weak:
             return Num(result, w.b.value("div", w.b.const(1.0, result.machine), base.value))

@@ -53,6 +53,11 @@ def set_slot(env: Env, slot: str, value: Abstract) -> None:
         env.locals[slot] = value
 
 
+def carried_by(node: nodes.Loop | nodes.For, base: Env) -> dict[str, Type | None]:
+    """The locals that a loop carries, with their types at its entry (None: unbound)."""
+    return {name: type_of(base.locals.get(name)) for name in sorted(node.assigned & node.live)}
+
+
 def type_of(value: Abstract | None) -> Type | None:
     """The type of what a slot holds; None if it is an unbound local."""
     return None if value is None else value.type

@@ -12,12 +12,14 @@ from collections.abc import Callable, Iterable, Sequence
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Loc as ByteLoc
 from quadrants.diagnostics import Code
+from quadrants.infer import modes
 from quadrants.infer.emitter import Bounds, Emitter, NeverReturns, Options, fail
 from quadrants.infer.ends import Exit, Fact, Mirror, Places, Return, Target
 from quadrants.infer.headers import Solution, assumption
 from quadrants.infer.merge import convert, generalise, join_types
 from quadrants.infer.slots import (
     assigned_in,
+    carried_by,
     get_slot,
     join_types_of,
     join_values,
@@ -60,6 +62,7 @@ class ControlWalk(Emitter):
         #: Locals that a store into a part of them has changed in the present loop; and by loop.
         self.rebound: set[str] = set()
         self.changed: dict[object, set[str]] = {}
+        self.passing: frozenset[int] | None = None  # the `try`s of blocks with a floating-point mode, once there is one
         #: Whether returned values may be of different types, so that they are not merged before.
         self.returns_apart = False
 
@@ -121,6 +124,8 @@ class ControlWalk(Emitter):
         for node, following in zip(seq.items, (*seq.items[1:], None)):
             if self.env is None:
                 return
+            if self.passing is not None:
+                modes.adjust(self)
             if self.returns_apart and isinstance(node, nodes.If) and isinstance(following, nodes.Return):
                 self._returning_if(node, following)
                 return
@@ -148,9 +153,6 @@ class ControlWalk(Emitter):
         end = self.env
         self.env = None
         return None if end is None else Exit(region, end, self.b.loc)
-
-    def _code(self, node: nodes.Code) -> None:
-        self.run_code(node.insts)
 
     def _if(self, node: nodes.If) -> None:
         self.at(node.loc)
@@ -312,7 +314,7 @@ class ControlWalk(Emitter):
         def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
             return self._run_body(node.label, label, base, [], types, lambda _: self.walk(node.body))
 
-        region, types, ends = self.solve(("loop", id(node)), base, self._carried(node, base), run)
+        region, types, ends = self.solve(("loop", id(node)), base, carried_by(node, base), run)
         self._append_loop(base, region, types, ends, label, loc)
 
     def _append_loop(
@@ -338,7 +340,7 @@ class ControlWalk(Emitter):
         def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
             return self._run_body(node.label, label, base, [bounds[0].type], types, lambda args: body(args[0]))
 
-        region, types, ends = self.solve(("for", id(node), level), base, self._carried(node, base), run)
+        region, types, ends = self.solve(("for", id(node), level), base, carried_by(node, base), run)
         inits = self._initial_values(base, types)
         for end in ends:
             self._close(end, "continue", list(types.items()), {"label": label})
@@ -389,14 +391,9 @@ class ControlWalk(Emitter):
         def run(types: dict[str, Type]) -> tuple[Region, list[Exit]]:
             return self._run_body(node.label, label, base, [], types, lambda _: turn())
 
-        carried: dict[str, Type | None] = {**self._carried(node, base), counter: PYINT}
+        carried: dict[str, Type | None] = {**carried_by(node, base), counter: PYINT}
         region, types, ends = self.solve(("growing", id(node)), base, carried, run)
         self._append_loop(base, region, types, ends, label, loc)
-
-    def _carried(self, node: nodes.Loop | nodes.For, base: Env) -> dict[str, Type | None]:
-        """The locals that a loop carries, with their types at its entry (None: unbound)."""
-        names = sorted(node.assigned & node.live)
-        return {name: None if (v := base.locals.get(name)) is None else v.type for name in names}
 
     def _initial_values(self, base: Env, types: dict[str, Type]) -> list[Value]:
         return [leaf for name, t in types.items() for leaf in convert(self.b, base.locals.get(name), t).leaves]
@@ -509,6 +506,9 @@ class ControlWalk(Emitter):
     # exceptions
 
     def _try(self, node: nodes.Try) -> None:
+        if self.passing is not None and id(node) in self.passing:
+            self.walk(node.body)
+            return
         base = self.live_env
         loc = self.b.loc
         names = sorted(assigned_in(node.body) & node.live_handler)
@@ -582,7 +582,7 @@ class ControlWalk(Emitter):
 
 _NODES: dict[type, Callable[..., None]] = {
     nodes.Seq: ControlWalk.walk,
-    nodes.Code: ControlWalk._code,
+    nodes.Code: lambda w, node: w.run_code(node.insts),
     nodes.If: ControlWalk._if,
     nodes.Block: ControlWalk._block,
     nodes.Loop: ControlWalk._loop,

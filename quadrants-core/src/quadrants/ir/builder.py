@@ -8,6 +8,7 @@ from typing import Any
 
 from quadrants.ir.core import Loc, Op, Region, Value
 from quadrants.ir.ops import OPS
+from quadrants.ir.ops.rules import MODE
 from quadrants.types import BOOL, F64, I64, Scalar, Type
 
 
@@ -16,13 +17,16 @@ class Builder:
 
     Args:
         region: where to begin.
+
+    `mode` is the floating-point mode of what is appended, where it is not that of the function.
     """
 
-    __slots__ = ("loc", "region")
+    __slots__ = ("loc", "mode", "region")
 
     def __init__(self, region: Region) -> None:
         self.region = region
         self.loc: Loc | None = None
+        self.mode = ""
 
     def op(self, name: str, *operands: Value, regions: Iterable[Region] = (), **attrs: Any) -> Op:
         """Append the op and return it. Raises TypeError when the operands do not fit the op's type rule."""
@@ -32,6 +36,8 @@ class Builder:
             types = defn.type_rule([operand.type for operand in operands], attrs, region_list)
         except TypeError as error:
             raise TypeError(f"{name}: {error}") from None
+        if self.mode and MODE in defn.attrs and getattr(operands[0].type, "is_float", False):
+            attrs["fp"] = self.mode
         op = Op(defn, list(operands), [Value(type) for type in types], attrs, region_list, self.loc)
         self.region.ops.append(op)
         return op

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from quadrants.ir.core import Op
 from quadrants.lower.abi import components
-from quadrants.lower.emit import Emitter, FunctionEmitter, Text
+from quadrants.lower.emit import FLAGS, Emitter, FunctionEmitter, Text
 from quadrants.lower.half import from_float, to_float
 from quadrants.lower.literal import scalar_parts
 from quadrants.lower.shape import Shape, literal_of, shape_of
@@ -28,10 +28,16 @@ def shape(op: Op) -> Shape:
     return shape_of(op.operands[0].type)
 
 
+def mode_flags(e: FunctionEmitter, op: Op) -> str:
+    """The fast-math flags of an operation's floating-point mode, which is that of the function unless it says so."""
+    mode = op.attrs.get("fp")
+    return FLAGS[str(mode)] if mode else e.flags
+
+
 def flags(e: FunctionEmitter, op: Op) -> str:
     """The fast-math flags of a floating-point operation, with a space behind."""
-    extra = op.attrs.get("fast")
-    return f"{e.flags}{extra} " if extra else e.flags
+    extra, mode = op.attrs.get("fast"), mode_flags(e, op)
+    return f"{mode}{extra} " if extra else mode
 
 
 def is_literal(text: Text) -> bool:
@@ -108,7 +114,8 @@ def _order(signed: str, unsigned: str, floating: str) -> Emitter:
         type = scalar(op)
         a, b = e.one(op.operands[0]), e.one(op.operands[1])
         kind = shape(op)
-        fast = e.flags if type.is_float and type.bits > 16 and "fast" in e.flags else ""
+        mode = mode_flags(e, op)
+        fast = mode if type.is_float and type.bits > 16 and "fast" in mode else ""
         if fast:
             test = e.let(f"fcmp {fast}{floating} {kind.text} {a}, {b}")
         else:

@@ -56,7 +56,7 @@ def _call(e: FunctionEmitter, name: str, text: str, arguments: list[Text], fast:
     symbol = _SYMBOLS[name] + ("f" if bits == 32 else "")
     params = ", ".join([text] * len(arguments))
     declaration = f"declare {text} @{symbol}({params}) nounwind willreturn memory(none)"
-    variants = e.module.vector_variants(symbol, name, bits, len(arguments)) if e.flags else ""
+    variants = e.module.vector_variants(symbol, name, bits, len(arguments)) if fast else ""
     return e.let(f"call {fast}{text} {e.module.external(symbol, declaration)}({given}){variants}")
 
 
@@ -65,7 +65,7 @@ def _on_lanes(e: FunctionEmitter, name: str, kind: Shape, arguments: list[Text],
     given = ", ".join(f"{kind.text} {argument}" for argument in arguments)
     if name in INTRINSICS:
         return e.let(f"call {fast}{kind.text} @llvm.{INTRINSICS[name]}.{kind.suffix}({given})")
-    found = e.module.vector_function(name, kind.item.bits, len(arguments), kind.lanes) if e.flags else None
+    found = e.module.vector_function(name, kind.item.bits, len(arguments), kind.lanes) if fast else None
     if found is None:
         return _lane_by_lane(e, name, kind, arguments, fast)
     symbol, size = found

@@ -87,7 +87,7 @@ class FunctionEmitter:
         self.parts: dict[Value, Parts] = {}
         self.aliasing = Aliasing(module.nodes, function.name in module.exceptions.allocating)
         self.block = "entry"
-        self.flags = _FLAGS[str(function.attrs.get("fp", "default"))]
+        self.flags = FLAGS[str(function.attrs.get("fp", "default"))]
         self.yields: list[Join] = []
         self.breaks: dict[int, Join] = {}
         self.continues: dict[int, Join] = {}
@@ -269,7 +269,8 @@ class FunctionEmitter:
                 self.lines.append(f"  br label %{target.label}")
 
 
-_FLAGS = {"default": "contract ", "strict": "", "fast": "fast "}
+#: The fast-math flags of each floating-point mode, with a space behind.
+FLAGS = {"default": "contract ", "strict": "", "fast": "fast "}
 
 
 def owner_of(e: FunctionEmitter, value: Value) -> Text:

@@ -14,6 +14,7 @@ from dataclasses import field
 from quadrants._frozen import frozen, record
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.passes import extremes
+from quadrants.passes.modes import STRICT, modes_of
 from quadrants.passes.structure import Exits, definitions, exits_of
 from quadrants.types import Scalar
 
@@ -134,10 +135,9 @@ class Flow:
         return op.results
 
 
-def folds(
-    loop: Op, flow: Flow, *, strict: bool, skip: Collection[int] = (), places: bool = False
-) -> list[Fold] | Carried:
-    """The folds of a loop that nothing breaks out of. `strict`: floats keep the order of their operations. `skip`: the places of
+def folds(loop: Op, flow: Flow, *, mode: str, skip: Collection[int] = (), places: bool = False) -> list[Fold] | Carried:
+    """The folds of a loop that nothing breaks out of. `mode`: the floating-point mode of
+    the function. `skip`: the places of
     values that are not looked at. `places`: whether extremes that others go along with (see `extremes`) are folds."""
     found = []
     extreme = _extremes(loop, flow) if places else {}
@@ -156,7 +156,7 @@ def folds(
         else:
             tracer = _Tracer(flow)
             kind = tracer.kind_of(arg, ends)
-            if kind is None or not _allowed(arg, kind, strict):
+            if kind is None or not _allowed(arg, kind, STRICT in modes_of(tracer.ops, mode)):
                 return Carried(index, arg, flow.reader(arg, loop))
             found.append(Fold(index, kind, arg, tuple(tracer.ops)))
     return found

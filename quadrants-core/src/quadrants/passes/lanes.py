@@ -3,8 +3,8 @@
 Takes QIR without checks in its loops; gives, in front of a loop whose carried values are all minima or maxima, the same
 loop over groups of `LANES` turns with a buffer of results in the frame, and leaves the rest of the turns to the loop
 itself. Legal because `x if x < m else m` ignores a NaN x, and keeps a NaN m: each lane does the same, and so does their
-combination; only which of two equal zeros comes out may differ, so that functions with `fp="strict"` are left alone.
-(LLVM does it only where NaNs are excluded.)
+combination; only which of two equal zeros comes out may differ, so that strict functions and blocks are left
+alone. (LLVM does it only where NaNs are excluded.)
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.rewrite import clone_op
 from quadrants.passes.context import PassContext
+from quadrants.passes.modes import mode_of, modes_of
 from quadrants.passes.structure import integer_constants, is_pure, new_label, use_counts
 from quadrants.types import I64, ArrayType, Scalar
 
@@ -27,8 +28,6 @@ _MOST_OPS = 24
 
 def run(function: Function, context: PassContext) -> None:
     """Split the minima and maxima of one function into lanes."""
-    if function.attrs.get("fp", "default") != "default":
-        return
     if any(op.name in ("min", "max") for op in function.body.walk()):
         uses = use_counts(function)
         _region(function.body, function, context, integer_constants(function), uses)
@@ -42,7 +41,7 @@ def _region(
         for nested in op.regions:
             _region(nested, function, context, constants, uses)
         folds = find(op, constants, uses) if op.name == "for" else None
-        if folds is not None:
+        if folds is not None and modes_of(folds, mode_of(function)) == {"default"}:
             out += split(op, folds, new_label(function))
             text = f"{LANES} minima or maxima are kept side by side"
             context.note(PASS, DecisionKind.APPLIED, function, op, "lanes", text)

@@ -9,7 +9,7 @@ that only hold for some arguments are tested in front of the loop; where they fa
 to do: the estimate (see `cost`) and the number of turns decide when the program runs. Inner loops are looked at where the outer
 one cannot be parallel; functions of the library that a loop calls are left alone, being short mostly. What runs in parallel
 raises the exception of the first turn that raises, in the order of the loop; later turns may have run by then, so that a loop
-that may raise is left alone inside `try`, and in strict functions.
+that may raise is left alone inside `try`, and where strict code is in it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from quadrants.passes.arrayfolds import find as find_arrays
 from quadrants.passes.context import PassContext
 from quadrants.passes.folds import SAME, Carried, Flow, folds
 from quadrants.passes.forking import PASS, Plan, Replacement
+from quadrants.passes.modes import any_strict, mode_of
 from quadrants.passes.outline import escapes
 from quadrants.passes.refusals import Refusal, refuse_declared
 from quadrants.passes.regions import called_in_loops, silent_functions, writes_of
@@ -135,16 +136,17 @@ class _Paralleliser:
         leaving = _leaves(op)
         if leaving is not None:
             return Refusal("early-exit", f"a {leaving.name} can leave it before its end", leaving)
-        strict = self.function.attrs.get("fp") == "strict"
+        mode = mode_of(self.function)
+        strict = any_strict(op.regions[0].walk(), mode)
         raising = next((inner for inner in op.regions[0].walk() if inner.can_raise), None)
         if raising is not None and not declared and (guarded or strict):
-            where = "inside try" if guarded else "in a strict function"
+            where = "inside try" if guarded else "in strict code"
             return Refusal(
                 "may-raise", f"it may raise {where}, where nothing behind the exception may have run", raising
             )
-        carried = folds(op, self.flow, strict=strict, places=True)
+        carried = folds(op, self.flow, mode=mode, places=True)
         if isinstance(carried, Carried):
-            return Refusal.of_carried(op, carried, strict)
+            return Refusal.of_carried(op, carried, mode)
         if any(fold.kind != SAME and isinstance(fold.arg.type, ArrayType) for fold in carried):
             return Refusal("carried-array", "an array is handed from turn to turn", op)
         if escapes(op, self.makers) is not None:

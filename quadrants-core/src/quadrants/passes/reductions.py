@@ -2,8 +2,8 @@
 
 Takes and gives QIR: marks the ops of a reduction with `fast="reassoc"`. A reduction is a float that a `for` carries,
 that every turn only adds to, subtracts from or multiplies (one kind of op, once or several times), and that nothing
-else in the loop reads. Changing the order changes the rounding, within the bound of any order; functions with
-`fp="strict"` are left alone, and a float that a loop observes on its way (a running sum that is stored) is none.
+else in the loop reads. Changing the order changes the rounding, within the bound of any order; strict
+functions and blocks are left alone, and a float that a loop observes on its way (a running sum that is stored) is none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Value
 from quadrants.passes.context import PassContext
+from quadrants.passes.modes import mode_of, modes_of
 from quadrants.passes.structure import definitions, exits_of, use_counts
 from quadrants.types import Scalar
 
@@ -19,12 +20,13 @@ FLAGS = "reassoc"
 _KINDS = {"add": "sum", "sub": "sum", "mul": "product"}
 _WORDS = {"sum": "the sum", "product": "the product"}
 _MAX_CHAIN = 32
+#: What is all "fast" needs no marks.
+_REORDERED = ({"default"}, {"default", "fast"})
 
 
 def run(function: Function, context: PassContext) -> None:
     """Mark the reductions of one function."""
-    if function.attrs.get("fp", "default") != "default":
-        return
+    mode = mode_of(function)
     exits = exits_of(function)
     makers, uses = definitions(function), use_counts(function)
     for op in function.body.walk():
@@ -35,7 +37,7 @@ def run(function: Function, context: PassContext) -> None:
                 continue
             ends = [jump.operands[index] for jump in exits[op].continues]
             chain = find(arg, ends[0], makers, uses) if len(ends) == 1 and not exits[op].breaks else None
-            if chain:
+            if chain and modes_of(chain, mode) in _REORDERED:
                 for step in chain:
                     step.attrs["fast"] = FLAGS
                 kind = _KINDS[chain[0].name]

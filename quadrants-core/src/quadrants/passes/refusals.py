@@ -14,6 +14,7 @@ from quadrants.ir import Function, Op, Value
 from quadrants.passes.context import location_of
 from quadrants.passes.dependence import Conflict, Verdict
 from quadrants.passes.folds import Carried
+from quadrants.passes.modes import STRICT, modes_of
 from quadrants.passes.structure import free_values
 from quadrants.types import CellsType, Scalar
 
@@ -35,14 +36,14 @@ class Refusal:
         return self.code in _FATAL
 
     @staticmethod
-    def of_carried(loop: Op, carried: Carried, strict: bool) -> Refusal:
-        """A carried value that is no fold."""
+    def of_carried(loop: Op, carried: Carried, mode: str) -> Refusal:
+        """A carried value that is no fold. `mode`: the floating-point mode of the function."""
         name = f"'{carried.arg.hint}'" if carried.arg.hint else "a value"
         inexact = isinstance(carried.arg.type, Scalar) and (carried.arg.type.is_float or carried.arg.type.is_complex)
         if (
-            strict
-            and inexact
+            inexact
             and carried.reader is not None
+            and STRICT in modes_of([carried.reader], mode)
             and carried.reader.name in ("add", "sub", "mul", "min", "max")
         ):
             text = f'fp="strict" keeps the order in which {name} is computed'

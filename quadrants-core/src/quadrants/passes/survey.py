@@ -12,6 +12,7 @@ from quadrants._frozen import frozen
 from quadrants.diagnostics import Decision, DecisionKind, SourceLocation
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.passes.context import location_of
+from quadrants.passes.modes import STRICT, mode_of, modes_of
 from quadrants.types import LanesType
 from quadrants.types.names import type_text
 
@@ -105,17 +106,16 @@ def _obstacle(function: Function, loop: Op, vectors: Vectors) -> tuple[str, str,
     """The first thing in a loop that SIMD cannot have."""
     body = loop.regions[0]
     for op in body.walk():
-        told = _op_obstacle(op, vectors, strict=function.attrs.get("fp") == "strict")
+        told = _op_obstacle(op, vectors, strict=STRICT in modes_of([op], mode_of(function)))
         if told is not None:
             return *told, location_of(function, op)
     for arg, step in zip(body.args[1:], _next_values(loop)):
         if step is not arg and not _is_reduction(body, arg):
             name = arg.hint or "a value"
-            return (
-                "carried-dependence",
-                f"every turn needs '{name}' from the turn before",
-                location_of(function, loop),
-            )
+            told = ("carried-dependence", f"every turn needs '{name}' from the turn before")
+            if _is_reduction(body, arg, ordered=False) and STRICT in modes_of(_users(body, arg), mode_of(function)):
+                told = ("strict-order", f"fp='strict' keeps the order in which '{name}' is computed")
+            return (*told, location_of(function, loop))
     return None
 
 
@@ -170,10 +170,15 @@ def _next_values(loop: Op) -> list[Value]:
     return end.operands if end is not None and end.name == "continue" else []
 
 
-def _is_reduction(body: Region, arg: Value) -> bool:
-    """Whether the carried value is only folded: integers by one kind of op, floats where reordering is allowed."""
-    users = [op for op in body.walk() if arg in op.operands and not op.defn.terminator]
+def _users(body: Region, arg: Value) -> list[Op]:
+    return [op for op in body.walk() if arg in op.operands and not op.defn.terminator]
+
+
+def _is_reduction(body: Region, arg: Value, ordered: bool = True) -> bool:
+    """Whether the carried value is only folded: integers by one kind of op, floats where reordering is allowed (or, not `ordered`,
+    could be)."""
+    users = _users(body, arg)
     kinds = {op.name for op in users}
     if len(users) != 1 or not kinds <= {"add", "sub", "mul", "min", "max", "and", "or", "xor"}:
         return False
-    return bool(users[0].attrs.get("fast")) or not getattr(arg.type, "is_float", False)
+    return not ordered or bool(users[0].attrs.get("fast")) or not getattr(arg.type, "is_float", False)

@@ -81,7 +81,8 @@ f(1.0)
     Entry(
         Code.UNSUPPORTED_WITH,
         "a with statement",
-        "A context manager runs Python code when it is entered and left, which compiled code cannot do for managers in general.",
+        "A context manager runs Python code when it is entered and left, which compiled code cannot do for managers in general. "
+        "The one that compiles is `qd.fp(mode)`, the floating-point mode of a block.",
         """
 @qd.njit
 def f(x):

@@ -67,7 +67,7 @@ _UNARY = rules.same(1, rules.is_number, NUMBERS)
 _INTEGERS = rules.same(2, rules.is_int, "integers")
 _FLOATS = rules.same(2, rules.is_float, "floats")
 _NONZERO = Attr("nonzero", AttrKind.BOOL, required=False, default=False)
-_FLEXIBLE = (rules.FAST, rules.NOWRAP)
+_FLEXIBLE = (rules.FAST, rules.MODE, rules.NOWRAP)
 
 DEFS = (
     OpDef(
@@ -98,7 +98,7 @@ DEFS = (
         "div",
         _FLOATS,
         reference=plain(operator.truediv),
-        attrs=(rules.FAST,),
+        attrs=(rules.FAST, rules.MODE),
         doc="IEEE quotient.",
         derivative="da / b - db * (a / b) / b",
     ),
@@ -122,7 +122,7 @@ DEFS = (
         "rem",
         _FLOATS,
         reference=plain(np.fmod),
-        attrs=(rules.FAST,),
+        attrs=(rules.FAST, rules.MODE),
         doc="C's fmod: the remainder with the sign of the dividend; NaN for a divisor of 0.",
         derivative="da - db * trunc(a / b)",
     ),
@@ -146,6 +146,7 @@ DEFS = (
         "min",
         _BINARY,
         reference=plain(lambda a, b: a if a < b else b),
+        attrs=(rules.MODE,),
         doc="a if a < b else b (so b if either is NaN).",
         derivative="da if a < b else db",
     ),
@@ -153,6 +154,7 @@ DEFS = (
         "max",
         _BINARY,
         reference=plain(lambda a, b: a if a > b else b),
+        attrs=(rules.MODE,),
         doc="a if a > b else b (so b if either is NaN).",
         derivative="da if a > b else db",
     ),

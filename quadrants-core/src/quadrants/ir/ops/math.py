@@ -141,7 +141,7 @@ def _reference(name: str) -> Reference:
     return _in_double(_FUNCTIONS.get(name) or getattr(np, name))
 
 
-_ATTRS = (rules.FAST,)
+_ATTRS = (rules.FAST, rules.MODE)
 
 DEFS = (
     *(

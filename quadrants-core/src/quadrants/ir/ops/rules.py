@@ -17,6 +17,8 @@ Attrs = dict[str, Any]
 Regions = Sequence["Region"]
 
 FAST = Attr("fast", AttrKind.STR, required=False, default="")
+#: The floating-point mode of the op, where it is not that of its function.
+MODE = Attr("fp", AttrKind.STR, required=False, default="", choices=("", "default", "strict", "fast"))
 NOWRAP = Attr("nowrap", AttrKind.BOOL, required=False, default=False)
 
 

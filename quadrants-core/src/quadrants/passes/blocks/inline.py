@@ -10,6 +10,7 @@ from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS, device, subgroup
 from quadrants.ir.rewrite import clone_region, fresh_labels, max_label
 from quadrants.passes.blocks.structure import Refused
+from quadrants.passes.modes import keep_mode, mode_of
 
 _PLAIN = frozenset(("atomic", "atomic.cas", "fence"))
 #: Ops that only mean something inside of a kernel.
@@ -77,6 +78,7 @@ def _inline_call(kernel: Function, region: Region, call: Op, callee: Function) -
     values: dict[Value, Value] = dict(zip(callee.params, call.operands))
     label = max_label(kernel.body) + 1
     body = clone_region(callee.body, values, fresh_labels(callee.body, [label]))
+    keep_mode(body.walk(), mode_of(callee), mode_of(kernel))
     for inside in _regions(body):
         last = inside.ops[-1]
         if last.name == "return":

@@ -20,6 +20,7 @@ from quadrants.passes.context import PassContext
 from quadrants.passes.contractions.emit import Emitter
 from quadrants.passes.contractions.find import Finder
 from quadrants.passes.contractions.nest import Product, Refusal, nest_of
+from quadrants.passes.modes import STRICT, mode_of, modes_of
 from quadrants.passes.structure import definitions, integer_constants, new_label, use_counts
 
 PASS = "contractions"
@@ -36,7 +37,6 @@ class Replacer:
         self.context = context
         self.makers = definitions(self.function)
         self.constants = integer_constants(self.function)
-        self.fused = self.function.attrs.get("fp", "default") != "strict"
         self.kernels: dict[tuple[object, bool], None] = {}
         self.shared = False  # whether the chunks of a parallel loop are parts of one product
 
@@ -64,7 +64,7 @@ class Replacer:
         nest = nest_of(loop, self.constants)
         found = Finder(nest, self.makers, self.constants).find() if nest is not None else None
         if isinstance(found, Product):
-            fused = self.fused and found.dtype.is_float
+            fused = found.dtype.is_float and STRICT not in modes_of(_arithmetic(loop), mode_of(self.function))
             emitter = Emitter(found, self.makers, self.constants, fused, new_label(self.function))
             found = found.problem() or found
         if isinstance(found, Refusal):
@@ -108,3 +108,9 @@ class Replacer:
                 self.prepare(nested, uses)
             b.region.ops.append(op)
         region.ops[:] = b.region.ops
+
+
+def _arithmetic(loop: Op) -> list[Op]:
+    """The products and sums of floats in a nest."""
+    names = ("add", "sub", "mul")
+    return [op for op in loop.regions[0].walk() if op.name in names and getattr(op.result.type, "is_float", False)]

@@ -4,7 +4,8 @@ Takes a loop and the module; gives the loop itself, or a copy, in which parts of
 side of a branch that holds cold loops, for the case that a guard fails, becomes a `raise` there: the original loop takes over
 where a lane comes to it. A function that is called stands there as a block that its returns break out of. What it
 raises is raised by the original loop, which runs the turns again: so that lines and the calls that led there are those
-of the program. Functions that call themselves, that compute floats by other rules, or that are very large stay calls.
+of the program. Floats are computed in the mode of the function that is called. Functions that call themselves, or that are
+very large, stay calls.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Mapping
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label, replace_uses
+from quadrants.passes.modes import keep_mode, mode_of
 from quadrants.passes.spmd.flatten import flatten
 from quadrants.passes.structure import size_of
 from quadrants.types import TupleType
@@ -69,9 +71,8 @@ class _Inliner:
         name = str(op.attrs["callee"])
         callee = self.module.functions[name]
         size = size_of(callee.body)
-        same = callee.attrs.get("fp") == self.function.attrs.get("fp")
         fits = size <= _MOST_OPS and self.grown + size <= _MOST_GROWTH and len(chain) < _DEEPEST
-        if name in chain or not same or not fits or callee.attrs.get("recursive"):
+        if name in chain or not fits or callee.attrs.get("recursive"):
             return [op]
         self.grown += size
         label = self.label
@@ -79,6 +80,7 @@ class _Inliner:
         self.label = max(label, *labels.values()) + 1 if labels else label + 1
         values: dict[Value, Value] = dict(zip(callee.params, op.operands))
         body = clone_region(callee.body, values, labels)
+        keep_mode(body.walk(), mode_of(callee), mode_of(self.function))
         _drop_cold(body)
         if sum(inner.name == "return" for inner in body.walk()) == 1 and body.ops[-1].name == "return":
             self.region(body, (*chain, name))

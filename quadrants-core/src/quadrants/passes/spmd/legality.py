@@ -69,7 +69,7 @@ class Question:
         constants: values that are integer constants.
         makers: the definitions of values, those in the loop included.
         scope: the Python function of the loop.
-        strict: whether floats keep the order of their operations.
+        mode: the floating-point mode of the function.
         exact: whether nothing may be stored by turns behind one that raises.
         extremes: the places of carried values that `extremes` takes care of.
     """
@@ -80,7 +80,7 @@ class Question:
     constants: Mapping[Value, int]
     makers: Mapping[Value, Op]
     scope: Scope
-    strict: bool
+    mode: str
     exact: bool
     extremes: frozenset[int] = frozenset()
 
@@ -98,9 +98,9 @@ def check(asked: Question) -> Plan | Refusal:
         if refusal is not None:
             return refusal
     alone = Function("loop", [], (), Region([], [loop]), asked.scope)
-    carried = folds(loop, Flow.of(alone), strict=asked.strict, skip=asked.extremes)
+    carried = folds(loop, Flow.of(alone), mode=asked.mode, skip=asked.extremes)
     if isinstance(carried, Carried):
-        return Refusal.of_carried(loop, carried, asked.strict)
+        return Refusal.of_carried(loop, carried, asked.mode)
     if any(not isinstance(fold.arg.type, Scalar) or _is_complex_fold(fold) for fold in carried):
         return Refusal("carried-dependence", "turns hand on what cannot be computed in lanes", loop)
     verdict = Verdict() if loop.attr("independent") else _verdict(asked)

@@ -15,6 +15,7 @@ from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.rewrite import clone_op, replace_uses, uses
 from quadrants.passes.context import PassContext, location_of
+from quadrants.passes.modes import STRICT, any_strict, mode_of, modes_of
 from quadrants.passes.refusals import Refusal
 from quadrants.passes.spmd import cost, extremes, is_reason, legality
 from quadrants.passes.spmd.extremes import Extreme
@@ -68,12 +69,12 @@ class Selector:
         self.context = context
         self.constants = integer_constants(function)
         self.makers = definitions(function)
-        self.strict = function.attrs.get("fp") == "strict"
+        self.mode = mode_of(function)
         self.label = first_label(function)
         self.replaced: dict[Value, Value] = {}
         self.candidates: dict[Op, _Candidate | None] = {}
         self.plans: dict[tuple[Op, bool], Plan | Refusal] = {}
-        vectors = () if self.strict else context.options.vector_functions
+        vectors = context.options.vector_functions
         self.functions = {
             bits: frozenset(f"math.{name}" for name, width in vectors if width == bits) for bits in (32, 64)
         }
@@ -146,10 +147,15 @@ class Selector:
         facts = analyse(code, code.regions[0].args)
         bits = _bits(code, facts)
         lanes = self.context.options.vector_bits // bits
-        gain = cost.gain(code, facts, lanes, constants, self.functions[bits] | _INSTRUCTIONS)
+        gain = cost.gain(code, facts, lanes, constants, self.functions_in(code, bits))
         if gain < _LEAST_GAIN:
             return None
         return _Candidate(loop, code, facts, lanes * registers(code, facts, constants, _INSTRUCTIONS), gain, best)
+
+    def functions_in(self, code: Op, bits: int) -> frozenset[str]:
+        """The elementary functions of a loop that lanes compute together."""
+        math = (op for op in code.regions[0].walk() if op.name.startswith("math.") and op.name not in _INSTRUCTIONS)
+        return _INSTRUCTIONS if STRICT in modes_of(math, self.mode) else self.functions[bits] | _INSTRUCTIONS
 
     def decide(self, found: _Candidate, inside_try: bool) -> Plan | Refusal:
         asked = legality.Question(
@@ -159,8 +165,8 @@ class Selector:
             self.constants_of(found),
             self.makers_of(found),
             self.function.scope,
-            self.strict,
-            exact=self.strict or inside_try or self.context.options.exact_state,
+            self.mode,
+            exact=any_strict(found.code.regions[0].walk(), self.mode) or inside_try or self.context.options.exact_state,
             extremes=found.skipped,
         )
         return legality.check(asked)
@@ -201,7 +207,7 @@ class Selector:
 
     def scalar_functions(self, found: _Candidate) -> list[str]:
         """The elementary functions that lanes call one after the other."""
-        bits = {32: self.functions[32] | _INSTRUCTIONS, 64: self.functions[64] | _INSTRUCTIONS}
+        bits = {32: self.functions_in(found.code, 32), 64: self.functions_in(found.code, 64)}
         names = {
             op.name[5:]: None
             for op in found.code.regions[0].walk()
