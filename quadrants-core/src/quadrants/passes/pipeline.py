@@ -18,6 +18,7 @@ from quadrants.passes import (
     hoist_checks,
     idioms,
     if_convert,
+    inline_readers,
     interchange,
     lanes,
     ownership,
@@ -34,6 +35,8 @@ from quadrants.passes.context import FunctionPass, PassContext, PassOptions
 
 PASSES: tuple[FunctionPass, ...] = (
     simplify.run,
+    inline_readers.run,
+    simplify.again,
     expand_maps.run,
     if_convert.run,
     idioms.run,
@@ -61,6 +64,8 @@ PASSES: tuple[FunctionPass, ...] = (
 #: What kernels go through before the passes of their device: nothing that copies code.
 DEVICE_PASSES: tuple[FunctionPass, ...] = (
     simplify.run,
+    inline_readers.run,
+    simplify.again,
     expand_maps.run,
     if_convert.run,
     simplify.again,
