@@ -12,7 +12,7 @@ JOBS   ?= 2
 SECONDS ?= 600
 PYTEST := $(PY) -m pytest -n $(JOBS) -q
 
-.PHONY: help demo test test-all test-here test-version lint format docs fuzz bench-peers clean venv
+.PHONY: help demo test test-all test-here test-version lint format docs fuzz bench-peers bench-counts clean venv
 
 help:
 	@echo "make demo         the main job: five-body solar system, molecular dynamics, heat equation, with plots"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the generated pages and parts: error codes, API reference, lists, stages"
 	@echo "make bench-peers  the paired comparison with other compilers"
+	@echo "make bench-counts the kernels' counted instructions against the baseline; COUNTS=--quick, COUNTS=--update"
 	@echo "make clean        remove environments, caches and build products"
 
 venv: $(STAMP)
@@ -74,6 +75,9 @@ docs: $(STAMP)
 
 bench-peers: $(PEERS)
 	$(PY) -m benchmarks.peers
+
+bench-counts: $(STAMP)
+	$(PY) -m benchmarks.counts $(COUNTS)
 
 clean:
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo/out
