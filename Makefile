@@ -12,7 +12,7 @@ JOBS   ?= 2
 SECONDS ?= 600
 PYTEST := $(PY) -m pytest -n $(JOBS) -q
 
-.PHONY: help demo test test-all test-here test-version lint format docs fuzz bench-peers bench-counts clean venv
+.PHONY: help demo test test-all test-here test-version lint format docs fuzz bench-peers bench-counts dashboard clean venv
 
 help:
 	@echo "make demo         the main job: five-body solar system, molecular dynamics, heat equation, with plots"
@@ -21,8 +21,9 @@ help:
 	@echo "make fuzz         random programs against the interpreter, for SECONDS=600"
 	@echo "make lint         ruff and mypy"
 	@echo "make docs         the generated pages and parts: error codes, API reference, lists, stages"
-	@echo "make bench-peers  the paired comparison with other compilers"
+	@echo "make bench-peers  the paired comparison with other compilers, NumPy and C"
 	@echo "make bench-counts the kernels' counted instructions against the baseline; COUNTS=--quick, COUNTS=--update"
+	@echo "make dashboard    pages of the results of bench-peers and asv, in benchmarks/results/html"
 	@echo "make clean        remove environments, caches and build products"
 
 venv: $(STAMP)
@@ -78,6 +79,9 @@ bench-peers: $(PEERS)
 
 bench-counts: $(STAMP)
 	$(PY) -m benchmarks.counts $(COUNTS)
+
+dashboard: $(STAMP)
+	$(PY) -m benchmarks.dashboard
 
 clean:
 	rm -rf .venv .venv-* build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo/out
