@@ -38,7 +38,12 @@ polyline { fill: none; stroke: #0550ae; stroke-width: 2; } circle { fill: #0550a
 }
 """
 #: Figures of a kernel that have a history: key, title, unit.
-_METRICS = (("ms", "time", "ms"), ("first_ms", "first call", "ms"), ("peak_mb", "peak memory", "MiB"))
+_METRICS = (
+    ("ms", "time", "ms"),
+    ("first_ms", "first call", "ms"),
+    ("call_mb", "memory of a call", "MiB"),
+    ("peak_mb", "peak memory of the process", "MiB"),
+)
 
 
 @dataclass(frozen=True)

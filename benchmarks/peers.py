@@ -58,15 +58,21 @@ def first_call(function: Callable[..., Any], workload: Any) -> float:
     return (time.process_time() - start) * 1e3
 
 
-def peak_memory(run: Callable[[], object]) -> float | None:
-    """MiB that this process has in memory at most while `run` runs; None where the system does not tell (only Linux does)."""
+def call_memory(run: Callable[[], object]) -> float | None:
+    """MiB that the process has at most during a call beyond what it had before; None where the system does not tell."""
+
+    def resident(field: str) -> float:
+        found = re.search(rf"^{field}:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.MULTILINE)
+        assert found
+        return int(found[1]) / 1024
+
     try:
-        Path("/proc/self/clear_refs").write_text("5")
-        run()
-        status = Path("/proc/self/status").read_text()
+        Path("/proc/self/clear_refs").write_text("5")  # the highest mark starts afresh
+        before = resident("VmRSS")
     except OSError:
         return None
-    return int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) / 1024  # type: ignore[index]
+    run()
+    return max(0.0, resident("VmHWM") - before)
 
 
 def measure(name: str, ours: Callable[..., Any], columns: list[Rival], budget: float, clock: Any) -> dict[str, Any]:
@@ -89,7 +95,7 @@ def measure(name: str, ours: Callable[..., Any], columns: list[Rival], budget: f
         record["peers"][rival.name] = {**figures, "first_ms": first}
     if "ms" not in record:
         record["ms"] = paired(call, call, budget, clock=clock).ours * 1e3
-    record["peak_mb"] = peak_memory(call)
+    record["call_mb"] = call_memory(call)
     return record
 
 

@@ -40,7 +40,7 @@ def peer(value: float, low: float, high: float) -> dict[str, Any]:
 
 
 def record(kernel: str, ms: float, right: bool = True, **peers: dict[str, Any]) -> dict[str, Any]:
-    return {"kernel": kernel, "ms": ms, "first_ms": 40.0, "peak_mb": 80.5, "right": right, "peers": peers}
+    return {"kernel": kernel, "ms": ms, "first_ms": 40.0, "call_mb": 80.5, "right": right, "peers": peers}
 
 
 @pytest.fixture(scope="module")
@@ -113,8 +113,8 @@ def check_index(text: str) -> None:
     by_name = {row[0]: row for row in rows}
     assert set(by_name) == {"saxpy_f32", "life", "<b> wrong", "geometric mean"}
     counted = f"{dashboard.baseline()['small']['saxpy_f32']:,}"
-    assert by_name["saxpy_f32"][1:] == ["1.50", "40.0", "80.5", counted, "0.50", "2.00"]
-    assert by_name["life"][1:4] == ["7.25", "40.0", "80.5"] and by_name["life"][-1] == "-"
+    assert by_name["saxpy_f32"][1:] == ["1.50", "40.0", "80.5", "100", counted, "0.50", "2.00"]
+    assert by_name["life"][1:5] == ["7.25", "40.0", "80.5", "-"] and by_name["life"][-1] == "-"
     assert by_name["geometric mean"][-2:] == ["0.50", "2.00"]
     around = {row[0]: row[1:] for row in Tables(text).tables["system"]}
     assert around["call with one float, ns"] == ["30.0", "240", "0.125"]
@@ -125,8 +125,8 @@ def check_history(text: str) -> None:
     rows = Tables(text).tables["history"][1:]
     assert [row[0] for row in rows] == ["new", "f" * 12, "old"]
     assert [row[2] for row in rows] == ["1.50", "2.00", "4.00"]
-    assert rows[1][4] == "100" and rows[0][-1] == "numba 2.00, gcc 0.50"
-    assert text.count("<polyline") == 3 and text.count("<circle") == 3 + 2 + 3
+    assert rows[1][4:6] == ["-", "100"] and rows[0][-1] == "numba 2.00, gcc 0.50"
+    assert text.count("<polyline") == 4 and text.count("<circle") == 3 + 2 + 2 + 1
 
 
 def test_the_pages_have_the_figures_of_all_runs(pages: Path) -> None:

@@ -63,3 +63,11 @@ def test_a_line_has_a_column_for_each_rival() -> None:
     text = peers.line(record, ["numba", "numpy"])
     assert text.split() == ["life", "1.000", "50", "2.00", "(1.90", "-", "2.10)", "-", "300", "WRONG", "(5.0e-01)"]
     assert peers.geometric_means([record, record], ["numba", "numpy"]) == {"numba": pytest.approx(2.0)}
+
+
+def test_the_memory_of_a_call_is_what_it_has_beyond_the_process() -> None:
+    found = peers.call_memory(lambda: bytearray(b"x") * 64 * 2**20)
+    if found is None:
+        pytest.skip("this system does not tell the memory of a process")
+    assert 60 <= found <= 200
+    assert peers.call_memory(lambda: None) <= 8
