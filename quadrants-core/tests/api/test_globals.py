@@ -54,6 +54,46 @@ def test_a_changed_callee_recompiles(monkeypatch: pytest.MonkeyPatch) -> None:
     assert through_helper(5) == 12
 
 
+def test_a_callee_whose_code_is_replaced() -> None:
+    space: dict[str, Any] = {"qd": qd}
+    exec(
+        "def inner(x, k=2): return x * k\ndef outer(x): return inner(x) + 1\n"
+        "class C:\n  @staticmethod\n  def part(x): return x - 1\n"
+        "@qd.njit\ndef decorated(x): return outer(x) * 10\n@qd.njit(cache=False)\n"
+        "def f(x): return decorated(x) + C.part(x)",
+        space,
+    )
+    f, inner = space["f"], space["inner"]
+    assert f(3) == 72 and f(4) == 93
+    inner.__code__ = (lambda x, k=2: x - k).__code__
+    assert f(3) == 22 and f(3) == 22
+    inner.__defaults__ = (5,)
+    assert f(3) == -8
+    inner.__code__ = (lambda x, *, k: x + k).__code__
+    inner.__defaults__, inner.__kwdefaults__ = None, {"k": 0.5}
+    assert f(3) == 47.0
+    inner.__kwdefaults__ = {"k": 1}
+    assert f(3) == 52
+    space["C"].part.__code__ = (lambda x: x + 100).__code__
+    assert f(3) == 153
+    space["decorated"].py_func.__code__ = (lambda x: outer(x)).__code__  # type: ignore[name-defined]  # noqa: F821
+    assert f(3) == 108
+    f.py_func.__code__ = (lambda x: -x).__code__
+    assert f(3) == -3 and f(3.5) == -3.5
+    assert len(f.signatures) == 2
+
+
+def test_another_function_that_is_replaced_changes_nothing() -> None:
+    space: dict[str, Any] = {"qd": qd}
+    exec("def used(x): return x\ndef unused(x): return x\n@qd.njit(cache=False)\ndef f(x): return used(x)", space)
+    f = space["f"]
+    assert f(1) == 1
+    before = sum(f.stats.cache_misses.values())
+    space["unused"].__code__ = (lambda x: x + 1).__code__
+    space["used"].__doc__ = "text"
+    assert f(1) == 1 and sum(f.stats.cache_misses.values()) == before
+
+
 def test_global_arrays_are_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     assert table_sum() == 10
     TABLE[0] = 100

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import types
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +18,22 @@ from quadrants.api.dispatcher import HiddenValue, Specialisation
 from quadrants.api.jobs import JOBS, progress
 from quadrants.api.stored import Stored
 from quadrants.cache import manifest
-from quadrants.cache.dependencies import ABSENT, CellRef, GlobalRef, Ref
+from quadrants.cache.dependencies import ABSENT, CellRef, GlobalRef, Ref, functions_of
 from quadrants.cache.fingerprint import Uncacheable, compiler_key
 from quadrants.cache.store import Store, current
 from quadrants.diagnostics.codes import Code
 from quadrants.diagnostics.errors import InternalError, QuadrantsError
 from quadrants.diagnostics.location import SourceLocation
 from quadrants.host.layout import fingerprint
-from quadrants.host.spec import MISSING, CellDependency, Dependency, GlobalDependency, Source
+from quadrants.host.spec import (
+    FUNCTION_ATTRIBUTES,
+    MISSING,
+    CellDependency,
+    Dependency,
+    FunctionDependency,
+    GlobalDependency,
+    Source,
+)
 from quadrants.host.specialisation import Loaded, load_specialisation
 from quadrants.host.target import host_target
 from quadrants.options import Options
@@ -109,7 +118,11 @@ def _from_cache(store: Store, request: Request, sized: bool) -> Specialisation |
     if entry.sensitive and request.sizes:
         return None
     return Specialisation(
-        request.arg_types, entry.spec.result, _load(entry, found.refs), True, hidden_of(entry, found.refs)
+        request.arg_types,
+        entry.spec.result,
+        _load(entry, found.refs, request.function),
+        True,
+        hidden_of(entry, found.refs),
     )
 
 
@@ -151,7 +164,9 @@ def _compile(request: Request, store: Store | None) -> Specialisation:
     code = compile_ir(*front.modules).object_bytes
     entry = Stored(front.spec, code, front.sites, front.classes, front.hidden, front.sensitive)
     hidden = hidden_of(entry, front.refs)
-    made = Specialisation(request.arg_types, front.spec.result, _load(entry, front.refs), False, hidden)
+    made = Specialisation(
+        request.arg_types, front.spec.result, _load(entry, front.refs, request.function), False, hidden
+    )
     key = None if store is None else _first_key(request, bool(front.spec.sizes))
     if store is not None and key is not None:
         _keep(store, key, request, front, entry)
@@ -173,8 +188,11 @@ def hidden_of(entry: Stored, refs: Sequence[Ref]) -> tuple[HiddenValue, ...]:
     return tuple(HiddenValue(refs[index], path, hidden.type) for (index, path), hidden in pairs)
 
 
-def _load(entry: Stored, refs: Sequence[Ref]) -> Loaded:
-    dependencies = [_dependency(ref) for index, ref in enumerate(refs) if index not in entry.live]
+def _load(entry: Stored, refs: Sequence[Ref], root: types.FunctionType) -> Loaded:
+    watched = [ref for index, ref in enumerate(refs) if index not in entry.live]
+    functions = functions_of((root, *(ref.value for ref in watched)))
+    dependencies = [_dependency(ref) for ref in watched]
+    dependencies += [FunctionDependency(f, name, getattr(f, name)) for f in functions for name in FUNCTION_ATTRIBUTES]
     pairs = zip(hidden_of(entry, refs), entry.spec.hidden, strict=True)
     objects = [_hidden_object(value, hidden.source) for value, hidden in pairs]
     return load_specialisation(

@@ -38,7 +38,7 @@ from quadrants.host.native_type import (
     make_dispatcher_type,
     uninstall,
 )
-from quadrants.host.spec import GlobalDependency
+from quadrants.host.spec import FunctionDependency, GlobalDependency
 from quadrants.host.specialisation import current, same_value
 from quadrants.options import Options
 from quadrants.types import ArrayType, Scalar, Type
@@ -282,7 +282,12 @@ class Dispatcher(DispatcherBase):
         """A number that has changed twice becomes an argument of the code."""
         for dependency in () if self._always_constant else loaded.dependencies:
             now, before = current(dependency), dependency.value
-            if type(now) not in _NUMBERS or type(before) not in _NUMBERS or same_value(now, before):
+            if (
+                isinstance(dependency, FunctionDependency)
+                or type(now) not in _NUMBERS
+                or type(before) not in _NUMBERS
+                or same_value(now, before)
+            ):
                 continue
             ref: Ref
             if isinstance(dependency, GlobalDependency):

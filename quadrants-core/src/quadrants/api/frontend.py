@@ -16,7 +16,7 @@ import numpy as np
 from quadrants._frozen import frozen
 from quadrants.api.results import convert_result
 from quadrants.api.stored import HiddenAt
-from quadrants.cache.dependencies import CellRef, GlobalRef, Ref, Roots
+from quadrants.cache.dependencies import CellRef, GlobalRef, Ref, Roots, functions_of
 from quadrants.diagnostics import Code, Decision, InternalError
 from quadrants.host.entry import Entry, emit_entry
 from quadrants.host.layout import native_call_supported
@@ -98,8 +98,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
     refs = (*named, *absent_globals(request.function, typed.dependencies))
     hidden = tuple(place_of_hidden(value, typed.dependencies) for value in typed.hidden)
     sources = [_source(at, refs) for at in hidden]
-    live = {at[0] for at, source in zip(hidden, sources) if source is not Source.OBJECT}
-    watched = [ref for index, ref in enumerate(refs) if index not in live]
+    watched = _watched(refs, hidden, sources)
     spec = EntrySpec(
         name=f"qd.{request.function.__qualname__}",
         kernel=lowered.entry_symbol,
@@ -108,6 +107,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         hidden=tuple(Hidden(type_, source) for type_, source in zip(typed.hidden_types, sources, strict=True)),
         dicts=_count(id(ref.namespace) for ref in watched if isinstance(ref, GlobalRef)),
         cells=_count(id(ref.cell) for ref in watched if isinstance(ref, CellRef)),
+        functions=len(functions_of((request.function, *(ref.value for ref in watched)))),
         direct=not request.function.__code__.co_kwonlyargcount,
         nogil=nogil,
         parallel=_has_op(typed.module, ("fork",)),
@@ -245,6 +245,12 @@ def _source(at: HiddenAt, refs: Sequence[Ref]) -> Source:
     if path or hasattr(refs[index].value, "__quadrants_argument__") or sum(ref.value is value for ref in refs) > 1:
         return Source.OBJECT
     return Source.CELL if isinstance(refs[index], CellRef) else Source.GLOBAL
+
+
+def _watched(refs: Sequence[Ref], hidden: Sequence[HiddenAt], sources: Sequence[Source]) -> list[Ref]:
+    """The dependencies whose values the code contains: the others are looked up at every call."""
+    live = {at[0] for at, source in zip(hidden, sources) if source is not Source.OBJECT}
+    return [ref for index, ref in enumerate(refs) if index not in live]
 
 
 def _count(identities: Iterable[int]) -> int:

@@ -8,6 +8,7 @@ and objects found as values of earlier dependencies.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import types
@@ -65,6 +66,26 @@ class CellRef:
 
 
 Ref = GlobalRef | CellRef
+
+
+#: Packages whose functions stay what they are.
+_FIXED = ("numpy", "quadrants")
+
+
+def functions_of(value: object) -> list[types.FunctionType]:
+    """The functions of the program in a dependency's value, whose code and defaults may be replaced."""
+    if isinstance(value, tuple):
+        return [function for item in value for function in functions_of(item)]
+    if isinstance(value, (staticmethod, classmethod)):
+        value = value.__func__
+    elif isinstance(value, property):
+        value = value.fget
+    elif isinstance(value, functools.partial):
+        return [function for part in (value.func, *value.args) for function in functions_of(part)]
+    function = getattr(value, "py_func", None) if hasattr(type(value), "__quadrants_dispatcher__") else value
+    if not isinstance(function, types.FunctionType) or (function.__module__ or "").partition(".")[0] in _FIXED:
+        return []
+    return [function]
 
 
 class Roots:

@@ -54,6 +54,11 @@ def uses_dict_versions(spec: EntrySpec) -> bool:
     return layout.VERSION_TAGS and spec.dicts > 0
 
 
+def compared_words(spec: EntrySpec) -> int:
+    """How many words the entry compares: what the cells hold, and on 3.11 the parts of functions."""
+    return spec.cells + len(layout.FUNCTION_PARTS) * (spec.functions if layout.VERSION_TAGS else 0)
+
+
 def has_permutation(spec: EntrySpec) -> bool:
     """Whether the entry itself takes calls of one form by keywords or defaults (`<name>.permutation`), not only the chain's end."""
     return spec.native and 0 < len(spec.params) <= _MAX_PERMUTED
@@ -99,8 +104,8 @@ class _Native:
         yield f"{self._data('objects')} = dso_local global [{self.slots.count} x ptr] zeroinitializer"
         if has_permutation(self.spec):
             yield f"{self._data('permutation')} = dso_local global ptr null"
-        if self.spec.cells:
-            yield f"{self._data('cells')} = dso_local global [{2 * self.spec.cells} x ptr] zeroinitializer"
+        if compared_words(self.spec):
+            yield f"{self._data('cells')} = dso_local global [{2 * compared_words(self.spec)} x ptr] zeroinitializer"
         if uses_dict_versions(self.spec):
             yield f"{self._data('dicts')} = dso_local global ptr null"
 
@@ -108,7 +113,7 @@ class _Native:
         """Leave if the code is out of date."""
         text = self.text
         text.guard(text.let(f"icmp ne i64 {text.load('i64', self._data('valid'))}, 0"))
-        for index in range(self.spec.cells):
+        for index in range(compared_words(self.spec)):
             cell = text.load("ptr", self._data("cells"), 16 * index)
             expected = text.load("ptr", self._data("cells"), 16 * index + 8)
             text.guard(text.equal("ptr", text.load("ptr", cell, layout.CELL_CONTENT), expected))

@@ -36,6 +36,8 @@ LONG_HAS_TAG = sys.version_info >= (3, 12)
 SLICE_FIELDS = (16, 24, 32)
 #: A closure cell's content.
 CELL_CONTENT = 16
+#: A function's code, defaults and keyword defaults (null for None).
+FUNCTION_PARTS = (48, 56, 64)
 #: 3.11: the version tag of a dict, which changes with every change of the dict.
 DICT_VERSION = 24
 #: str: the hash.
@@ -116,6 +118,9 @@ def _cell_of(content: object) -> object:
 
 def _check_dicts() -> Iterator[bool]:
     if VERSION_TAGS:
+        made: Callable[..., object] = lambda x=1, *, y=2: x  # noqa: E731
+        parts = (made.__code__, made.__defaults__, made.__kwdefaults__)  # type: ignore[attr-defined]
+        yield [_field(made, offset) for offset in FUNCTION_PARTS] == [*map(id, parts)]
         probe: dict[str, object] = {"a": 1}
         before = _field(probe, DICT_VERSION)
         yield _field(probe, DICT_VERSION) == before != 0

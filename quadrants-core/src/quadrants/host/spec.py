@@ -7,6 +7,7 @@ entry from it, `load_specialisation` the loaded code. A cached object goes with 
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from quadrants._frozen import frozen
 from quadrants.types import ArrayType, LiteralType, NamedTupleType, OptionalType, Scalar, TupleType, Type, UnionType
@@ -44,6 +45,7 @@ class EntrySpec:
         hidden: the hidden arguments; their leaves follow those of `params`.
         dicts: how many distinct dicts the global dependencies are in.
         cells: how many closure cells are dependencies.
+        functions: how many functions are, each with all of `FUNCTION_ATTRIBUTES`.
         direct: whether the order of positional arguments in a call is the canonical one. False if the function has keyword-only
             parameters: then every call goes through the permuter.
         exact: whether an array must have the very layout of its parameter's type: with it an "A" parameter turns contiguous
@@ -65,6 +67,7 @@ class EntrySpec:
     hidden: tuple[Hidden, ...] = ()
     dicts: int = 0
     cells: int = 0
+    functions: int = 0
     direct: bool = True
     exact: bool = True
     nogil: bool = False
@@ -105,7 +108,20 @@ class CellDependency:
     value: object
 
 
-Dependency = GlobalDependency | CellDependency
+#: What a function does is in these attributes of it.
+FUNCTION_ATTRIBUTES = ("__code__", "__defaults__", "__kwdefaults__")
+
+
+@frozen(eq=False)
+class FunctionDependency:
+    """The code is right as long as an attribute of a function (one of `FUNCTION_ATTRIBUTES`) is `value`."""
+
+    function: Any  # declared as a function, it would read as a method
+    attribute: str
+    value: object
+
+
+Dependency = GlobalDependency | CellDependency | FunctionDependency
 
 
 @frozen
@@ -162,6 +178,7 @@ __all__ = [
     "CellDependency",
     "Dependency",
     "EntrySpec",
+    "FunctionDependency",
     "GlobalDependency",
     "Hidden",
     "Scalar",

@@ -17,14 +17,16 @@ import numpy as np
 
 from quadrants.host import loader, watch
 from quadrants.host.entry import has_permutation, uses_dict_versions
-from quadrants.host.layout import VERSION_TAGS
+from quadrants.host.layout import CELL_CONTENT, FUNCTION_PARTS, VERSION_TAGS
 from quadrants.host.parameters import Permutation
 from quadrants.host.raising import ExceptionClass, Handler
 from quadrants.host.spec import (
+    FUNCTION_ATTRIBUTES,
     MISSING,
     CellDependency,
     Dependency,
     EntrySpec,
+    FunctionDependency,
     GlobalDependency,
     Slots,
     Source,
@@ -173,21 +175,26 @@ class Loaded:
         self._dependencies = tuple(dependencies)
         names = [d for d in dependencies if isinstance(d, GlobalDependency)]
         cells = [d for d in dependencies if isinstance(d, CellDependency)]
-        self._check_counts(names, cells)
+        functions = [d for d in dependencies if isinstance(d, FunctionDependency)]
+        self._check_counts(names, cells, functions)
         if not self.spec.native:
             self._set_flag(self._all_current())
             return
         self._kept += [part for d in names for part in (d.namespace, d.key, d.value)]
-        for index, cell in enumerate(cells):
-            self._kept += (cell.cell, cell.value)
+        self._kept += [part for d in functions for part in (d.function, d.value)]
+        self._kept += [part for d in cells for part in (d.cell, d.value)]
+        pairs = [(id(d.cell), 0 if d.value is MISSING else id(d.value)) for d in cells]
+        if VERSION_TAGS:  # parts of functions look like cells that begin somewhere inside of the function
+            pairs += [_as_cell(d) for d in functions]
+        for index, pair in enumerate(pairs):
             at = self.symbols[f"{self.spec.name}.cells"] + 16 * index
-            (ctypes.c_uint64 * 2).from_address(at)[:] = [id(cell.cell), 0 if cell.value is MISSING else id(cell.value)]
+            (ctypes.c_uint64 * 2).from_address(at)[:] = list(pair)
         if uses_dict_versions(self.spec):
             table = watch.version_table(names)
             self._kept.append(table)
             self._word("dicts").value = ctypes.addressof(table)
-        elif names and not VERSION_TAGS:
-            watch.watch(self, names, self.symbols[f"{self.spec.name}.valid"])
+        elif (names or functions) and not VERSION_TAGS:
+            watch.watch(self, names, [d.function for d in functions], self.symbols[f"{self.spec.name}.valid"])
         # Valid first, then the check: a change in between is either seen by the check or clears the word after.
         self._set_flag(True)
         if not self._all_current():
@@ -196,14 +203,28 @@ class Loaded:
     def _all_current(self) -> bool:
         return all(current(d) is d.value for d in self._dependencies)
 
-    def _check_counts(self, names: Sequence[GlobalDependency], cells: Sequence[CellDependency]) -> None:
+    def _check_counts(
+        self,
+        names: Sequence[GlobalDependency],
+        cells: Sequence[CellDependency],
+        functions: Sequence[FunctionDependency],
+    ) -> None:
         dicts = len({id(d.namespace) for d in names})
         if dicts != self.spec.dicts or len(cells) != self.spec.cells:
             expected = f"{self.spec.dicts} dicts and {self.spec.cells} cells"
             raise ValueError(f"{self.spec.name} depends on {expected}, not on {dicts} and {len(cells)}")
+        if len(functions) != len(FUNCTION_ATTRIBUTES) * self.spec.functions:
+            raise ValueError(f"{self.spec.name} depends on {self.spec.functions} functions")
 
     def __repr__(self) -> str:
         return f"<code of {self.spec.name}>"
+
+
+def _as_cell(dependency: FunctionDependency) -> tuple[int, int]:
+    """The address that the entry takes for that of a cell, and what the cell holds."""
+    offset = FUNCTION_PARTS[FUNCTION_ATTRIBUTES.index(dependency.attribute)]
+    value = dependency.value
+    return id(dependency.function) + offset - CELL_CONTENT, 0 if value is None else id(value)
 
 
 def load_specialisation(
@@ -256,6 +277,8 @@ def current(dependency: Dependency) -> object:
     """The value of a dependency in the live process."""
     if isinstance(dependency, GlobalDependency):
         return dependency.namespace.get(dependency.key, MISSING)
+    if isinstance(dependency, FunctionDependency):
+        return getattr(dependency.function, dependency.attribute)
     cell = dependency.cell
     assert isinstance(cell, CellType)
     try:
@@ -278,4 +301,6 @@ def same_value(a: object, b: object) -> bool:
 def _with_value(dependency: Dependency, value: object) -> Dependency:
     if isinstance(dependency, GlobalDependency):
         return GlobalDependency(dependency.namespace, dependency.key, value)
+    if isinstance(dependency, FunctionDependency):
+        return FunctionDependency(dependency.function, dependency.attribute, value)
     return CellDependency(dependency.cell, value)

@@ -13,6 +13,58 @@ from quadrants.lower.abi import CTX_STOP, CTX_THREAD, NO_POLLS
 WATCH = f"""
 @qd_watch_table = global ptr null
 
+; Clears the valid words that depend on a part of a dict or a function.
+define internal void @qd_clear(ptr %table, ptr %owner, i64 %hash) {{
+entry:
+  %mask = load i64, ptr %table
+  %slots = getelementptr i8, ptr %table, i64 8
+  %address = ptrtoint ptr %owner to i64
+  %mixed = lshr i64 %address, 4
+  %seed = xor i64 %hash, %mixed
+  br label %probe
+probe:
+  %p = phi i64 [%seed, %entry], [%p1, %probe.next]
+  %index = and i64 %p, %mask
+  %offset = mul i64 %index, {WATCH_SLOT}
+  %slot = getelementptr i8, ptr %slots, i64 %offset
+  %slot.dict = load ptr, ptr %slot
+  %empty = icmp eq ptr %slot.dict, null
+  br i1 %empty, label %done, label %probe.compare
+probe.compare:
+  %slot.hash.at = getelementptr i8, ptr %slot, i64 8
+  %slot.hash = load i64, ptr %slot.hash.at
+  %same.hash = icmp eq i64 %slot.hash, %hash
+  %same.dict = icmp eq ptr %slot.dict, %owner
+  %match = and i1 %same.hash, %same.dict
+  br i1 %match, label %probe.clear, label %probe.next
+probe.clear:
+  %word.at = getelementptr i8, ptr %slot, i64 16
+  %word = load ptr, ptr %word.at
+  store i64 0, ptr %word
+  br label %probe.next
+probe.next:
+  %p1 = add i64 %p, 1
+  br label %probe
+done:
+  ret void
+}}
+
+; PyFunction_AddWatcher's callback: clears the valid words that depend on a function whose code or defaults change.
+define i32 @qd_watch_function(i32 %event, ptr %function, ptr %value) {{
+entry:
+  %changed = icmp ugt i32 %event, 1
+  br i1 %changed, label %look, label %done
+look:
+  %table = load ptr, ptr @qd_watch_table
+  %nothing = icmp eq ptr %table, null
+  br i1 %nothing, label %done, label %clear
+clear:
+  call void @qd_clear(ptr %table, ptr %function, i64 0)
+  br label %done
+done:
+  ret i32 0
+}}
+
 ; PyDict_Watch's callback: clears the valid words that depend on the changed name; all of the dict's if no name is known.
 define i32 @qd_watch(i32 %event, ptr %dict, ptr %key, ptr %value) {{
 entry:
@@ -34,33 +86,8 @@ typed:
 hashed:
   %hash.at = getelementptr i8, ptr %key, i64 {layout.STR_HASH}
   %hash = load i64, ptr %hash.at
-  %address = ptrtoint ptr %dict to i64
-  %mixed = lshr i64 %address, 4
-  %seed = xor i64 %hash, %mixed
-  br label %probe
-probe:
-  %p = phi i64 [%seed, %hashed], [%p1, %probe.next]
-  %index = and i64 %p, %mask
-  %offset = mul i64 %index, {WATCH_SLOT}
-  %slot = getelementptr i8, ptr %slots, i64 %offset
-  %slot.dict = load ptr, ptr %slot
-  %empty = icmp eq ptr %slot.dict, null
-  br i1 %empty, label %done, label %probe.compare
-probe.compare:
-  %slot.hash.at = getelementptr i8, ptr %slot, i64 8
-  %slot.hash = load i64, ptr %slot.hash.at
-  %same.hash = icmp eq i64 %slot.hash, %hash
-  %same.dict = icmp eq ptr %slot.dict, %dict
-  %match = and i1 %same.hash, %same.dict
-  br i1 %match, label %probe.clear, label %probe.next
-probe.clear:
-  %word.at = getelementptr i8, ptr %slot, i64 16
-  %word = load ptr, ptr %word.at
-  store i64 0, ptr %word
-  br label %probe.next
-probe.next:
-  %p1 = add i64 %p, 1
-  br label %probe
+  call void @qd_clear(ptr %table, ptr %dict, i64 %hash)
+  ret i32 0
 all:
   %a = phi i64 [0, %start], [0, %typed], [%a1, %all.next]
   %a.offset = mul i64 %a, {WATCH_SLOT}

@@ -1,8 +1,8 @@
 """Watches the globals that compiled code depends on.
 
 Takes (dict, name, address of a valid word); from then on any change of that name clears the word, by a native callback of
-CPython's dict watchers (3.12 and later; about 5 ns for a change that concerns nobody). 3.11 has no watchers: there the
-entries compare dict versions (`version_table`).
+CPython's dict watchers (3.12 and later; about 5 ns for a change that concerns nobody). So does a change of a function's code or
+defaults, by its function watchers. 3.11 has no watchers: there the entries compare dict versions (`version_table`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import functools
 import threading
 import weakref
 from collections.abc import Sequence
+from types import FunctionType
 
 from quadrants.host import layout
 from quadrants.host.flags import WATCH_SLOT
@@ -36,12 +37,16 @@ class Watcher:
         self._id: int = add(support().addresses["qd_watch"])
         self._watch = ctypes.pythonapi["PyDict_Watch"]
         self._watch.argtypes = (ctypes.c_int, ctypes.py_object)
+        add_function = ctypes.pythonapi["PyFunction_AddWatcher"]
+        add_function.argtypes = (ctypes.c_void_p,)
+        add_function(support().addresses["qd_watch_function"])
         support().set_watch_table(ctypes.addressof(self._table))
 
-    def add(self, dependencies: Sequence[GlobalDependency], word: int) -> None:
-        """Clear `word` when one of the names changes."""
+    def add(self, dependencies: Sequence[GlobalDependency], functions: Sequence[FunctionType], word: int) -> None:
+        """Clear `word` when one of the names, or the code or the defaults of one of the functions, changes."""
         with self._lock:
             rows = [(id(d.namespace), hash(d.key)) for d in dependencies]
+            rows += [(id(function), 0) for function in dict.fromkeys(functions)]
             known = self._rows.get(word)
             if known != rows:
                 self._rows[word] = rows
@@ -88,10 +93,12 @@ def watcher() -> Watcher:
     return Watcher()
 
 
-def watch(owner: object, dependencies: Sequence[GlobalDependency], word: int) -> None:
-    """Clear `word` when a name changes, as long as `owner` lives."""
+def watch(
+    owner: object, dependencies: Sequence[GlobalDependency], functions: Sequence[FunctionType], word: int
+) -> None:
+    """Clear `word` when a name or a function changes, as long as `owner` lives."""
     first = word not in watcher()._rows
-    watcher().add(dependencies, word)
+    watcher().add(dependencies, functions, word)
     if first:
         weakref.finalize(owner, watcher().drop, word).atexit = False
 
