@@ -60,11 +60,11 @@ def parse_amount(text: str) -> int:
     return int(word)
 
 
-def parse_path(text: str) -> str:
-    """A folder; `~` is the home folder."""
-    if not text.strip():
+def parse_path(text: str) -> str | None:
+    """A folder; `~` is the home folder. Empty means the default."""
+    if text and not text.strip():
         raise ValueError("expected a folder")
-    return os.path.abspath(os.path.expanduser(text))
+    return os.path.abspath(os.path.expanduser(text)) if text else None
 
 
 def parse_name(text: str) -> str:

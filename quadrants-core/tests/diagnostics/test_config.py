@@ -42,6 +42,7 @@ def test_defaults() -> None:
         (Config.NUM_THREADS, "3", 3),
         (Config.ISA, " x86-64-v3 ", "x86-64-v3"),
         (Config.CACHE_DIR, "/tmp/../tmp/q", "/tmp/q"),
+        (Config.CACHE_DIR, "", None),
         (Config.LOG, "Debug", "debug"),
     ],
 )

@@ -12,7 +12,7 @@ from quadrants.infer import elementwise, operators, scalars, texts
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.habits import suggestion
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
-from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, Scalar
+from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, U64, Scalar
 from quadrants.types.dtypes import dtype_of, scalar_of
 
 _PYTHON_TYPES = {bool: BOOL, int: PYINT.machine, float: PYFLOAT.machine, complex: PYCOMPLEX.machine}
@@ -114,7 +114,11 @@ def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
         fail(Code.BAD_CONVERSION, "int() argument must be a real number, not a complex one")
     if scalar.is_float:
         return Num(PYINT, scalars.float_to_int(w, value))
-    return Num(PYINT, w.cast(value, PYINT))
+    register = w.cast(value, PYINT)
+    if scalar == U64 and not (w.options.kernel or w.ref.internal):  # type: ignore[attr-defined]
+        fits = w.b.value("cmp", register, w.b.i64(0), pred="ge")
+        w.check(fits, OverflowError, "Python int too large to convert to C long")
+    return Num(PYINT, register)
 
 
 def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:

@@ -7,7 +7,7 @@ Takes a type; gives `float` for what came as a Python float, `float64` for the N
 from __future__ import annotations
 
 import types as pytypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from quadrants.infer.dicts import DictType
 from quadrants.infer.values import ClosureType, ConflictType, DisplayType, FunctionsType, MaybeType, SequenceType
@@ -38,6 +38,25 @@ def type_name(type_: Type) -> str:
     """The type in a user's words."""
     rule = _RULES.get(type(type_))
     return rule(type_) if rule else str(type_)
+
+
+def type_names(types: Sequence[Type]) -> list[str]:
+    """The types in a user's words; those that differ only in where their named tuples come from say so."""
+    names = [type_name(type_) for type_ in types]
+    alike = {name for name, type_ in zip(names, types) if any(n == name and t != type_ for n, t in zip(names, types))}
+    return [
+        f"{name} of {', '.join(_modules(type_))}" if name in alike and _modules(type_) else name
+        for name, type_ in zip(names, types)
+    ]
+
+
+def _modules(type_: Type) -> list[str]:
+    """The modules of the named tuples in a type."""
+    item = getattr(type_, "item", None)
+    found = [type_.cls.__module__] if isinstance(type_, NamedTupleType) else []
+    for part in (*((item,) if isinstance(item, Type) else ()), *(getattr(type_, "items", None) or ())):
+        found += _modules(part)
+    return list(dict.fromkeys(found))
 
 
 def _scalar(type_: Scalar) -> str:

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from quadrants._frozen import frozen
 from quadrants.diagnostics import Code, CompileError, Decision
-from quadrants.infer.describe import type_name
+from quadrants.infer.describe import type_name, type_names
 from quadrants.infer.merge import Number, cast_value, to_num
 from quadrants.infer.values import Abstract, Const, Maybe, Num, Opt
 from quadrants.ir import Value
@@ -276,7 +276,8 @@ def fail(
     at: Abstract | None = None,
 ) -> NoReturn:
     """Raise a compile error; the walk adds where: the expression that gave the value `at`, else the present operation."""
-    error = CompileError(code, message, types=[(name, type_name(t)) for name, t in types], hint=hint, notes=notes)
+    named = list(zip((name for name, _ in types), type_names([type_ for _, type_ in types])))
+    error = CompileError(code, message, types=named, hint=hint, notes=notes)
     if at is not None:
         vars(error)[ABOUT] = at
     raise error
