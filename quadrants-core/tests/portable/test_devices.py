@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+import os
 import pickle
+import subprocess
+import sys
 import traceback
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -189,6 +193,50 @@ def test_what_is_explained(device: None) -> None:
     assert "the host waits for a value that a kernel computes" in text
     assert [str(*found) for found in run.dispatcher.signatures] == ["float32[::1]"]
     assert "launch" in "".join(run.dispatcher.inspect_ir().values())
+
+
+PROGRAM = """
+import sys
+import numpy as np
+import quadrants as qd
+from quadrants.api.portable import runtime
+
+runtime.STATE.settings = runtime.Settings(device="cpu")
+FACTOR = int(sys.argv[1])
+table = qd.field(qd.i32, 3)
+
+@qd.kernel
+def run(x, vec: qd.template()):
+    total, k = 0, 0
+    for i in range(x.shape[0]):
+        x[i] += FACTOR * table[i % 3]
+        total += x[i]
+    v = qd.Vector([total, 1])
+    v[x.shape[0] - 5] = 7
+    return v if vec else v * 2
+
+table.from_numpy(np.array([1, 2, 3], np.int32))
+x = np.arange(5, dtype=np.int32)
+print(run(x, True).to_list(), run(x, False).to_list(), x.tolist(), "quadrants.infer" in sys.modules)
+if len(sys.argv) > 2:
+    print("parallel" in str(run.explain()) or "a kernel over its turns" in str(run.explain()))
+"""
+
+
+def test_programs_are_kept_on_disk(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM)
+    environment = {**os.environ, "QUADRANTS_CACHE_DIR": str(tmp_path / "cache")}
+
+    def run(*arguments: str) -> list[str]:
+        command = [sys.executable, str(tmp_path / "program.py"), *arguments]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    assert run("2") == ["[7, 1] [14, 2] [4, 9, 14, 7, 12] True"]
+    assert run("2") == ["[7, 1] [14, 2] [4, 9, 14, 7, 12] False"]
+    assert run("2", "explain") == ["[7, 1] [14, 2] [4, 9, 14, 7, 12] False", "True"]
+    assert run("1")[0].endswith("[2, 5, 8, 5, 8] True")
 
 
 def test_a_changed_global_is_seen(device: None) -> None:

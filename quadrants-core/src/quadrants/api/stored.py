@@ -92,12 +92,12 @@ def dumps(stored: Stored, arg_types: Sequence[Type], refs: Sequence[Ref], roots:
     """The bytes to keep. Raises `Uncacheable`."""
     filenames = tuple(function.__code__.co_filename for function in roots_after(refs, roots).functions)
     fields = tuple(getattr(stored, field.name) for field in dataclasses.fields(stored))
-    return _codec(arg_types).dumps((filenames, *fields))
+    return codec(arg_types).dumps((filenames, *fields))
 
 
 def loads(data: bytes, arg_types: Sequence[Type], refs: Sequence[Ref], roots: Sequence[object]) -> Stored:
     """What `dumps` was given, with the file names of this process."""
-    filenames, spec, code, sites, classes, hidden, sensitive = _codec(arg_types).loads(data)
+    filenames, spec, code, sites, classes, hidden, sensitive = codec(arg_types).loads(data)
     here = [function.__code__.co_filename for function in roots_after(refs, roots).functions]
     moved = {old: new for old, new in zip(filenames, here) if old != new}
     if moved:
@@ -105,7 +105,7 @@ def loads(data: bytes, arg_types: Sequence[Type], refs: Sequence[Ref], roots: Se
     return Stored(spec, code, tuple(sites), tuple(classes), hidden, sensitive)
 
 
-def _codec(arg_types: Sequence[Type]) -> Codec:
+def codec(arg_types: Sequence[Type]) -> Codec:
     return Codec(_CLASSES, [value for type_ in arg_types for value in constants_of(type_)])
 
 

@@ -1,7 +1,6 @@
 """Compiles a portable kernel for a device.
 
-Takes a function, argument types, options and a backend; gives `Compiled`: the host's function, and the code of each kernel that
-it launches.
+Takes a request and a backend; gives the host's function, and the code of each kernel that it launches.
 """
 
 from __future__ import annotations
@@ -9,17 +8,19 @@ from __future__ import annotations
 import types
 from dataclasses import replace
 
+from quadrants._frozen import frozen
 from quadrants.api.frontend import absent_globals, place_of_hidden, ref_of
 from quadrants.api.jobs import JOBS, progress
-from quadrants.api.portable.launching import Compiled, Kernel
-from quadrants.backend.arguments import packer
-from quadrants.backend.contract import Backend, Device, KernelExecutable
-from quadrants.diagnostics import Code, CompileError, SourceLocation
+from quadrants.api.kernelstore import Request
+from quadrants.api.portable.keeping import KernelParts, Parts
+from quadrants.backend.contract import Backend
+from quadrants.cache.dependencies import Ref
+from quadrants.diagnostics import Code, CompileError, Decision, SourceLocation
 from quadrants.infer import infer_module
 from quadrants.infer.emitter import Options as InferOptions
 from quadrants.ir import Function, Module
 from quadrants.ir.rewrite import clone_module
-from quadrants.options import Options
+from quadrants.ir.text import print_module
 from quadrants.passes import launches, pipeline, simplify
 from quadrants.passes.context import PassContext, PassOptions
 from quadrants.passes.written import written_params
@@ -28,19 +29,26 @@ from quadrants.types.names import type_text
 from quadrants.types.scalar import SCALARS
 
 
-def compile_portable(
-    function: types.FunctionType, arg_types: tuple[Type, ...], options: Options, backend: Backend, device: Device
-) -> Compiled:
+@frozen(eq=False)
+class Result:
+    """What compiling gives: what is kept of it, the host's function, what it depends on, decisions, and all functions."""
+
+    parts: Parts
+    host: Function
+    refs: tuple[Ref, ...]
+    decisions: tuple[Decision, ...]
+    module: Module
+
+
+def compile_portable(request: Request, backend: Backend) -> Result:
     """The program of a kernel for argument types."""
-    with progress(f"compiling the kernel {function.__qualname__}"):
-        return _compile(function, arg_types, options, backend, device)
+    with progress(f"compiling the kernel {request.function.__qualname__}"):
+        return _compile(request, backend)
 
 
-def _compile(
-    function: types.FunctionType, arg_types: tuple[Type, ...], options: Options, backend: Backend, device: Device
-) -> Compiled:
-    target = backend.target_of(device)
-    capabilities = backend.capabilities(target)
+def _compile(request: Request, backend: Backend) -> Result:
+    function, arg_types, options = request.function, request.arg_types, request.options
+    capabilities = backend.capabilities(request.target)
     checked = options.boundscheck and (options.debug or capabilities.host_memory)
     numerics = options.numerics
     inferring = InferOptions(
@@ -74,19 +82,18 @@ def _compile(
         for k, operand in enumerate(op.operands[1:])
         if k in written[str(op.attrs["callee"])]
     }
-    kernels = {name: _kernel(typed.module, name, written[name], options, backend, device) for name in names}
     own = host.params[: len(host.params) - len(scratch.sizes)]
-    return Compiled(
-        host,
-        kernels,
+    parts = Parts(
+        print_module(Module({host.name: host}, host.name)),
+        tuple(_kernel(typed.module, name, written[name], request, backend) for name in names),
         tuple(_as_used(param.type, param in changed) for param in own),
         scratch.sizes,
         typed.result_type,
-        (*(ref_of(d, False) for d in typed.dependencies), *absent_globals(function, typed.dependencies)),
         tuple(place_of_hidden(value, typed.dependencies) for value in typed.hidden),
-        (*typed.decisions, *context.decisions),
-        Module({host.name: host, **typed.module.functions}, host.name),
     )
+    refs = (*(ref_of(d, False) for d in typed.dependencies), *absent_globals(function, typed.dependencies))
+    decisions = (*typed.decisions, *context.decisions)
+    return Result(parts, host, refs, decisions, Module({host.name: host, **typed.module.functions}, host.name))
 
 
 def _check_result(function: types.FunctionType, result: Type, host: Function) -> None:
@@ -101,19 +108,14 @@ def _check_result(function: types.FunctionType, result: Type, host: Function) ->
         )
 
 
-def _kernel(
-    module: Module, name: str, written: frozenset[int], options: Options, backend: Backend, device: Device
-) -> Kernel:
+def _kernel(module: Module, name: str, written: frozenset[int], request: Request, backend: Backend) -> KernelParts:
     """The code of one kernel."""
     reached = launches.reached_by(module, [name])
     own = clone_module(Module({n: f for n, f in module.functions.items() if n in reached}, name))
     machine = tuple(_as_used(param.type, k in written) for k, param in enumerate(own.functions[name].params))
     for apply in backend.legalise:
         apply(own)
-    artifact = backend.compile(own, backend.target_of(device), options)
-    executable = backend.load(artifact, device)
-    assert isinstance(executable, KernelExecutable)
-    return Kernel(executable, name, packer(machine))
+    return name, machine, backend.compile(own, request.target, request.options)
 
 
 def _as_used(type: Type, written: bool) -> Type:

@@ -14,27 +14,28 @@ import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from quadrants._frozen import frozen
 from quadrants.api.coerce import coerce
 from quadrants.api.devicearrays import first_device
-from quadrants.api.inspection import Explanation
 from quadrants.api.kernelcode import leaves_of
+from quadrants.api.kernelstore import Request
 from quadrants.api.placement import in_host_memory, staged
+from quadrants.api.portable import keeping
+from quadrants.api.portable.keeping import Parts
 from quadrants.api.portable.program import Program
 from quadrants.api.portable.residents import RESIDENTS, Resident
 from quadrants.api.typeof import typeof
-from quadrants.backend.arguments import DeviceArray
-from quadrants.backend.contract import Backend, Device, KernelExecutable, LaunchShape
+from quadrants.backend.arguments import DeviceArray, packer
+from quadrants.backend.contract import Backend, KernelExecutable, LaunchShape
 from quadrants.backend.registry import get_backend
 from quadrants.cache.dependencies import Ref
-from quadrants.diagnostics import Decision
 from quadrants.host import traceback
 from quadrants.host.raising import resolve_class
-from quadrants.ir import Function, Module
+from quadrants.ir import Function
 from quadrants.ir.boxing import box
 from quadrants.ir.values import Raised, canonical
 from quadrants.options import Options
@@ -42,6 +43,10 @@ from quadrants.types import ArrayType, NamedTupleType, OptionalType, Scalar, Tup
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.names import Signature, TypeName
 from quadrants.types.promotion import weak_version
+
+if TYPE_CHECKING:
+    from quadrants.api.inspection import Explanation
+    from quadrants.api.portable.compiling import Result
 
 HiddenAt = tuple[int, tuple[int, ...]]
 
@@ -67,8 +72,6 @@ class Compiled:
         result: the type of what it returns.
         refs: the globals and cells that are part of the code.
         hidden: which of them are arguments, and the way to each through tuples.
-        decisions: for `explain()`.
-        module: the host's function with its kernels, where it was compiled in this process.
     """
 
     host: Function
@@ -78,8 +81,16 @@ class Compiled:
     result: Type
     refs: tuple[Ref, ...]
     hidden: tuple[HiddenAt, ...]
-    decisions: tuple[Decision, ...] = ()
-    module: Module | None = None
+
+    @staticmethod
+    def of(parts: Parts, host: Function, refs: tuple[Ref, ...], backend: Backend) -> Compiled:
+        """A program of its parts, its kernels loaded on the device."""
+        kernels = {}
+        for name, machine, artifact in parts.kernels:
+            executable = backend.load(artifact, first_device(backend))
+            assert isinstance(executable, KernelExecutable)
+            kernels[name] = Kernel(executable, name, packer(machine))
+        return Compiled(host, kernels, parts.machine, parts.scratch, parts.result, refs, parts.hidden)
 
 
 class Loaded:
@@ -88,16 +99,14 @@ class Loaded:
     Args:
         compiled: the program.
         arg_types: the types of its arguments.
-        backend, device: where it runs.
-        host_memory: whether the device works in the host's memory.
+        backend: where it runs.
     """
 
-    def __init__(
-        self, compiled: Compiled, arg_types: tuple[Type, ...], backend: Backend, device: Device, host_memory: bool
-    ) -> None:
+    def __init__(self, compiled: Compiled, arg_types: tuple[Type, ...], backend: Backend) -> None:
         self.compiled = compiled
         self.arg_types = arg_types
-        self.host_memory = host_memory
+        device = first_device(backend)
+        self.host_memory = backend.capabilities(backend.target_of(device)).host_memory
         self.memory = backend.memory(device)
         self.values = tuple(ref.value for ref in compiled.refs)
         self.result = _of_python(compiled.result)
@@ -237,6 +246,7 @@ class Launcher:
             p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in self._signature.parameters.values()
         )
         self._known: dict[tuple[Type, ...], Loaded] = {}
+        self._made: dict[tuple[Type, ...], Result] = {}  # those that were compiled in this process
         self._quick: dict[tuple[int, ...], Loaded] = {}  # by the identity of types of tensors, and of classes
         self._lock = threading.RLock()
 
@@ -271,17 +281,47 @@ class Launcher:
         known = self._known.get(found)
         if known is not None and known.fits():
             return known
-        from quadrants.api.portable.compiling import compile_portable  # the compiler, loaded when something is compiled
-
         with self._lock:
             known = self._known.get(found)
             if known is None or not known.fits():
-                backend = get_backend(self.device)
-                device = first_device(backend)
-                host_memory = backend.capabilities(backend.target_of(device)).host_memory
-                compiled = compile_portable(self.py_func, found, self.options, backend, device)
-                known = self._known[found] = Loaded(compiled, found, backend, device, host_memory)
+                known = self._known[found] = self._make(found)
             return known
+
+    def _request(self, found: tuple[Type, ...], options: Options) -> Request:
+        backend = get_backend(self.device)
+        return Request(self.py_func, found, options, backend.target_of(first_device(backend)))
+
+    def _make(self, found: tuple[Type, ...]) -> Loaded:
+        """The program for the types, out of the cache if it can."""
+        backend = get_backend(self.device)
+        request = self._request(found, self.options)
+        stored = keeping.load(request)
+        if stored is not None:
+            from quadrants.ir.parser import parse_module  # loaded where a program comes out of the cache
+
+            parts, refs = stored
+            self._made.pop(found, None)
+            module = parse_module(parts.host)
+            host = module.functions[module.entry]
+            host.scope = replace(host.scope, filename=self.py_func.__code__.co_filename)
+        else:
+            from quadrants.api.portable.compiling import compile_portable  # loaded when something is compiled
+
+            made = compile_portable(request, backend)
+            parts, refs, host = made.parts, made.refs, made.host
+            keeping.save(request, parts, refs)
+            self._made[found] = made
+        return Loaded(Compiled.of(parts, host, refs, backend), found, backend)
+
+    def _details(self) -> dict[tuple[Type, ...], Result]:
+        """What compiling has given for each program, those out of the cache compiled again."""
+        from quadrants.api.portable.compiling import compile_portable
+
+        for found in self._known:
+            if found not in self._made:
+                request = self._request(found, self.options.replace(cache=False))
+                self._made[found] = compile_portable(request, get_backend(self.device))
+        return {found: self._made[found] for found in self._known}
 
     @property
     def signatures(self) -> list[tuple[TypeName, ...]]:
@@ -290,7 +330,9 @@ class Launcher:
 
     def explain(self) -> Explanation:
         """What the compiler decided, and why."""
-        known = {Signature(t, loaded.result): loaded.compiled.decisions for t, loaded in self._known.items()}
+        from quadrants.api.inspection import Explanation  # with the compiler
+
+        known = {Signature(t, self._known[t].result): made.decisions for t, made in self._details().items()}
         lines = [line for _, _, line in self.py_func.__code__.co_lines() if line]
         return Explanation(self.py_func.__qualname__, known, (min(lines), max(lines)) if lines else None)
 
@@ -298,5 +340,4 @@ class Launcher:
         """The host's function and its kernels as text, for each program."""
         from quadrants.ir.text import print_module  # only who looks at it needs the printer
 
-        modules = {t: loaded.compiled.module for t, loaded in self._known.items()}
-        return {tuple(map(TypeName, t)): print_module(module) for t, module in modules.items() if module is not None}
+        return {tuple(map(TypeName, t)): print_module(made.module) for t, made in self._details().items()}
