@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from differential.running import function_of
 
@@ -56,3 +58,35 @@ def test_a_variable_of_the_interpreter_changes_between_calls():
         put(value)
         assert compiled(1) == 1 + value
         assert type(compiled(1)) is type(1 + value)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(n):\n i = 10\n fs = [lambda: i for i in range(3)]\n return i, [g() for g in fs]",
+        "def f(n):\n fs = [lambda: i for i in range(3)]\n i = 7\n return [g() for g in fs], i",
+        "def f(n):\n t = 0\n for r in range(n):\n  fs = [lambda: i + r for i in range(3)]\n  t += fs[0]()\n return t",
+    ],
+)
+def test_lists_of_functions_that_know_variables(source):
+    error = refused(source, 3)
+    assert error.code is Code.UNSUPPORTED_COMPREHENSION
+    assert "as defaults" in str(error.hint)
+
+
+def test_a_comprehension_with_the_name_of_a_variable_that_is_shared():
+    """From Python 3.12 on it would be in the same box; before, the comprehension is a function of its own."""
+    source = """
+def f(n):
+    i = 0
+    def step():
+        nonlocal i
+        i += 1
+    s = [(lambda: i + 1)() for i in range(n)]
+    step()
+    return i, s
+"""
+    if sys.version_info >= (3, 12):
+        assert refused(source, 3).code is Code.UNSUPPORTED_COMPREHENSION
+    else:
+        assert quadrants.njit(function_of(source), cache=False)(3) == (1, [1, 2, 3])

@@ -480,6 +480,26 @@ def f(n):
     return s
 """
 
+CELLS_AND_LOCALS = """
+def f(n):
+    a = ((1, 2), (3, 4))
+    before = [i * 2 for i in range(n)]
+    called = [(lambda: i + 1)() for i in range(n)]
+    summed = [sum(i + j for j in range(i)) for i in range(n)]
+    rows = [sum(a[i][k] for k in range(2)) for i in range(2)]
+    given = [(lambda x=i: x + 1)() + (lambda y, x=i: x + y + n)(2) for i in range(n)]
+    pairs = [(i, j, (lambda: i * j)()) for i in range(2) for j in range(2)], [(j, i) for i in range(2) for j in range(2)]
+    return before, called, summed, rows, given, pairs
+"""
+
+CELLS_AND_OUTER = """
+def f(n):
+    i = 7
+    called = [(lambda: i + 1)() for i in range(n)]
+    i += 1
+    return i, called, [i * 2 for i in range(n)], i
+"""
+
 PARTIAL = """
 def bind(g, a):
     def h(b): return g(a, b)
@@ -567,7 +587,7 @@ OF_ONE_NUMBER = [
     DELETED, DELETED_HERE, RAISES_MIDWAY, THREE_DEEP, PARAMETER, RECURSIVE_WALK, RECURSIVE_OWNER, TUPLES, TEXTS, LATE_MERGE,
     LATE_ESCAPE, LATE_COMPOSED, LATE_IN_TUPLES, LATE_UNBOUND_ESCAPE, IN_LOOP, IN_LOOP_DEFAULTS, MUTUAL, THREE_IN_A_CIRCLE,
     CHAIN_OF_ONE_CODE, RECURSION_WITH_DEFAULT, REBOUND_FUNCTION, EITHER_FUNCTION, WALRUS, GENERATOR_SEES_LATER,
-    COMPREHENSION_CLOSURES, PARTIAL, INNER_SHADOWS, WHILE_AND_BREAK, KEY_WITH_STATE, SPRING,
+    COMPREHENSION_CLOSURES, CELLS_AND_LOCALS, CELLS_AND_OUTER, PARTIAL, INNER_SHADOWS, WHILE_AND_BREAK, KEY_WITH_STATE, SPRING,
 ]  # fmt: skip
 
 

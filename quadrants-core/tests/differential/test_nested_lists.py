@@ -506,3 +506,43 @@ def test_rows_that_several_threads_would_change():
     compiled = quadrants.njit(function, parallel=True, cache=False)
     for _ in range(3):
         assert compiled(6000) == function(6000)
+
+
+ARRAYS = {
+    "comprehension": "def f(n):\n return np.array([[i * j for j in range(3)] for i in range(n)])",
+    "appended": """
+def f(n):
+    rows = []
+    for i in range(n):
+        row = []
+        for j in range(4):
+            row.append(i + j * 0.5)
+        rows.append(row)
+    a = np.array(rows)
+    return a, a.shape, a.sum(axis=0), np.sum(rows), np.asarray(rows) @ np.ones(4)
+""",
+    "four axes": "def f(n):\n return np.array([[[(i, j + k) for k in range(2)] for j in range(3)] for i in range(n)], dtype=np.float32)",
+    "empty rows": "def f(n):\n return np.array([[] for i in range(n)])",
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_arrays_of_lists_of_lists(name):
+    scope = {"np": np}
+    exec(ARRAYS[name], scope)
+    compiled = quadrants.njit(scope["f"], cache=False)
+    for n in (1, 2, 5):
+        found, expected = compiled(n), scope["f"](n)
+        for got, wanted in zip(*(x if isinstance(x, tuple) else (x,) for x in (found, expected)), strict=True):
+            np.testing.assert_array_equal(got, wanted, strict=isinstance(wanted, np.ndarray))
+
+
+def test_rows_of_different_lengths():
+    scope = {"np": np}
+    exec("def f(n):\n return np.array([[i * j for j in range(i + n)] for i in range(3)])", scope)
+    exec("def g(n):\n return np.array([[[1.0] * (1 + i * j) for j in range(n)] for i in range(3)])", scope)
+    for name in ("f", "g"):
+        with pytest.raises(ValueError, match="inhomogeneous shape"):
+            scope[name](2)
+        with pytest.raises(ValueError, match="inhomogeneous shape"):
+            quadrants.njit(scope[name], cache=False)(2)

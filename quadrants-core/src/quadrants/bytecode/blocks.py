@@ -149,7 +149,7 @@ class _Builder:
         """The block at an instruction, by way of a block of its own for the operations of this edge."""
         if not operations:
             return self.block_at(first, layout)
-        emitter = Emitter(layout, self.code.cells)
+        emitter = Emitter(layout)
         emitter.loc = loc
         for op, arg in operations:
             emitter.emit(op, arg)
@@ -179,7 +179,7 @@ class _Builder:
 
     def fill(self, first: int, block: Block) -> None:
         """Decodes the instructions of a block and its way out."""
-        e = Emitter(block.entry, self.code.cells)
+        e = Emitter(block.entry)
         e.insts = block.insts
         insts, rules, leaders, code = self.insts, self.rules, self.leaders, self.code
         i = first

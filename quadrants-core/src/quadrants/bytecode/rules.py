@@ -30,14 +30,13 @@ FUNCTION_FLAGS = ((1, "defaults"), (2, "kwdefaults"), (4, "annotations"), (8, "c
 class Emitter:
     """Appends canonical operations for one block and follows the layout of the stack."""
 
-    __slots__ = ("insts", "layout", "loc", "kwnames", "cells")
+    __slots__ = ("insts", "layout", "loc", "kwnames")
 
-    def __init__(self, layout: str, cells: frozenset[str]) -> None:
+    def __init__(self, layout: str) -> None:
         self.insts: list[Inst] = []
         self.layout = layout
         self.loc = Loc(None, None, None, None, 0)
         self.kwnames: tuple[str, ...] = ()
-        self.cells = cells
 
     def fail(self, message: str) -> NoReturn:
         raise BytecodeError(message, self.loc.offset, self.loc.line)
@@ -229,21 +228,16 @@ def into(op: Opcode) -> Effect:
     return effect
 
 
-def load_fast(e: Emitter, value: object, arg: int) -> None:
-    """3.13 and later load a cell itself by the same instruction as a local."""
-    e.emit(O.LOAD_CELL if value in e.cells else O.LOAD_LOCAL, value)
-
-
 def load_fast_twice(e: Emitter, value: object, arg: int) -> None:
     assert isinstance(value, tuple)
-    load_fast(e, value[0], arg)
-    load_fast(e, value[1], arg)
+    e.emit(O.LOAD_LOCAL, value[0])
+    e.emit(O.LOAD_LOCAL, value[1])
 
 
 def store_load(e: Emitter, value: object, arg: int) -> None:
     assert isinstance(value, tuple)
     e.emit(O.STORE_LOCAL, value[0])
-    load_fast(e, value[1], arg)
+    e.emit(O.LOAD_LOCAL, value[1])
 
 
 def push_null(e: Emitter, value: object, arg: int) -> None:
@@ -375,6 +369,24 @@ def set_function_attribute(e: Emitter, value: object, arg: int) -> None:
         e.fail("the attribute of a function is missing")
     e.layout = e.layout[:-2] + "v"
     e.insts[-1] = Inst(O.MAKE_FUNCTION, last.arg | {title}, last.loc)
+    if title == "closure":
+        _take_cells(e)
+
+
+def _take_cells(e: Emitter) -> None:
+    """Says of the loads for a closure's tuple, which 3.13 and later write as loads of locals, that they load cells.
+
+    The names alone do not tell: a comprehension may have as a plain local what is a cell to the rest of the function.
+    """
+    built = e.insts[-3] if len(e.insts) > 2 else None
+    if built is None or built.op is not O.BUILD_TUPLE or not isinstance(built.arg, int):
+        e.fail("the cells of a closure are missing")
+    end = len(e.insts) - 3
+    for k in range(end - built.arg, end):
+        load = e.insts[k] if k >= 0 else None
+        if load is None or load.op is not O.LOAD_LOCAL:
+            e.fail("the cells of a closure are missing")
+        e.insts[k] = Inst(O.LOAD_CELL, load.arg, load.loc)
 
 
 def build_const_key_map(e: Emitter, value: object, arg: int) -> None:

@@ -153,7 +153,7 @@ def leaving(w: ScopeWalk, value: Abstract) -> Abstract:
 def _leaving(w: ScopeWalk, value: Abstract, around: tuple[Closure, ...]) -> Abstract:
     if not isinstance(value, Closure):
         return mapped(value, lambda part: _leaving(w, part, around))
-    if not _names_variables(value.type):
+    if not names_variables(value.type):
         return value
     for level, other in enumerate(reversed(around)):
         if same(value, other):
@@ -171,9 +171,9 @@ def _leaving(w: ScopeWalk, value: Abstract, around: tuple[Closure, ...]) -> Abst
     return replace(value, defaults=defaults, kwdefaults=kwdefaults, free=tuple(free))
 
 
-def _names_variables(type_: Type) -> bool:
+def names_variables(type_: Type) -> bool:
     """Whether a closure of the type names variables of the function that made it."""
-    return isinstance(type_, LateType) or any(_names_variables(part) for part in _parts(type_))
+    return isinstance(type_, LateType) or any(names_variables(part) for part in _parts(type_))
 
 
 def _parts(type_: Type) -> tuple[Type, ...]:

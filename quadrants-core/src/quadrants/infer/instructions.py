@@ -485,7 +485,7 @@ INSTRUCTIONS: dict[Opcode, Callable[..., Any]] = {
     Opcode.LOAD_LOCAL_OR_UNDEF: _W._load_or_undef,
     Opcode.STORE_LOCAL: _W._store_local,
     Opcode.DELETE_LOCAL: _W._delete_local,
-    Opcode.MAKE_CELL: lambda w, name: None,
+    Opcode.MAKE_CELL: _W._make_cell,
     Opcode.LOAD_CELL: lambda w, name: w.push(Cell(str(name))),
     Opcode.LOAD_DEREF: _W._load_deref,
     Opcode.STORE_DEREF: _W._store_deref,

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 from quadrants.diagnostics import Code
+from quadrants.infer.closures import names_variables
 from quadrants.infer.emitter import Emitter, describe, fail
 from quadrants.infer.listtypes import EMPTY, Within, holds
 from quadrants.infer.merge import Promote, as_item, convert, join_types
@@ -29,6 +30,7 @@ from quadrants.infer.values import (
 )
 from quadrants.ir import Region, Value
 from quadrants.types import (
+    F64,
     PYINT,
     CellsType,
     ChoiceType,
@@ -87,6 +89,12 @@ def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST, parts: Sequence[T
             code,
             f"the items of a list that changes have one type, not {describe(item)}",
             hint="Use several lists, or a list of tuples.",
+        )
+    if names_variables(item):
+        fail(
+            code,
+            "functions that know variables of the function around them are no items of a list that changes",
+            hint="Take the values as defaults, lambda i=i: ..., or use a tuple of functions.",
         )
     if not holds(item):
         wrong = next((part for part in parts if not holds(part) or _is_text(part)), item)
@@ -302,17 +310,35 @@ RAW: dict[str, Callable[..., Abstract | None]] = {
     "list_resize": lambda w, xs, n: resize(w, xs, w.integer(n)),
     "list_like": lambda w, xs: make(w, xs.item),
     "list_dtype": lambda w, xs: Const(_dtype(xs)),
-    "list_width": lambda w, xs: Const(len(xs.item.items) if isinstance(xs.item, TupleType) else 0),
+    "list_width": lambda w, xs: Const(_width(_innermost(xs.item)[1])),
+    "list_depth": lambda w, xs: Const(_innermost(xs.item)[0]),
 }
+
+
+def _innermost(item: Type) -> tuple[int, Type]:
+    """How many lists are in each other, that of the items included, and what the innermost ones hold."""
+    depth = 1
+    while isinstance(item, ListType):
+        depth, item = depth + 1, item.item
+    return depth, item
+
+
+def _width(item: Type) -> int:
+    """How many numbers the items have: 0 for numbers, -1 where nothing was ever put in."""
+    if item == EMPTY:
+        return -1
+    return len(item.items) if isinstance(item, TupleType) else 0
 
 
 def _dtype(xs: List) -> object:
     from quadrants.types.dtypes import dtype_of
 
-    item = xs.item
+    item = held = _innermost(xs.item)[1]
+    if item == EMPTY:
+        return dtype_of(F64)
     if isinstance(item, TupleType) and item.items:
         item = item.items[0]
-        for other in xs.item.items:  # type: ignore[attr-defined]
+        for other in held.items:  # type: ignore[attr-defined]
             item = join_types(item, other)
     if not isinstance(item, Scalar):
         fail(

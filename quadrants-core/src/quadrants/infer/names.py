@@ -309,6 +309,17 @@ class ScopeWalk(ControlWalk):
             )
         self._assign(name)
 
+    def _make_cell(self, name: str) -> None:
+        """The variable is shared with inner functions: from the start, or, where the stack holds what it was before, in a
+        comprehension that is a part of the function from Python 3.12 on. The latter has no box of its own here.
+        """
+        if name in self.boxes and self.live_env.stack:
+            fail(
+                Code.UNSUPPORTED_COMPREHENSION,
+                f"'{name}' is a variable of a comprehension that functions know: after it has ended, or besides another '{name}'",
+                hint=f"Take the value as a default, lambda {name}={name}: ..., or give the comprehension's variable another name.",
+            )
+
     def _delete_deref(self, name: str) -> None:
         box = self.boxes.get(name) or self.free.get(name)
         if isinstance(box, Box):

@@ -290,8 +290,39 @@ def all_of(xs):
     return True
 
 
+def nested_shape(xs):
+    """The shape of the array that a list of lists becomes, by its first items."""
+    n = raw.list_size(xs)
+    depth = raw.list_depth(xs)
+    if depth == 1:
+        width = raw.list_width(xs)
+        return (n, width) if width > 0 else (n,)
+    inner = (0,) * (depth if raw.list_width(xs) > 0 else depth - 1)
+    if n > 0:
+        inner = nested_shape(raw.list_get(xs, 0))
+    return (n, *inner)
+
+
+def fill_nested(xs, out):
+    """Put the numbers of a list of lists into an array of its shape."""
+    if raw.list_depth(xs) == 1:
+        out[:] = to_array(xs)
+        return
+    for i in range(raw.list_size(xs)):
+        inner = raw.list_get(xs, i)
+        if raw.list_size(inner) != out.shape[1]:
+            raise ValueError(
+                "setting an array element with a sequence. The requested array has an inhomogeneous shape."
+            )
+        fill_nested(inner, out[i])
+
+
 def to_array(xs):
-    """The numbers of a list as an array; of a list of tuples, each tuple as a row."""
+    """The numbers of a list as an array; of a list of tuples or lists, each of them as a row."""
+    if raw.list_depth(xs) > 1:
+        result = np.empty(nested_shape(xs), raw.list_dtype(xs))
+        fill_nested(xs, result)
+        return result
     n = raw.list_size(xs)
     width = raw.list_width(xs)
     if width > 0:
@@ -301,6 +332,8 @@ def to_array(xs):
                 raw.store(number, rows, i, j)
         return rows
     result = np.empty(n, raw.list_dtype(xs))
+    if width < 0:  # nothing is known of the items, for there are none
+        return result
     for i in range(n):
         raw.store(raw.list_get(xs, i), result, i)
     return result

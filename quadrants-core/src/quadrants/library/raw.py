@@ -209,8 +209,15 @@ def list_dtype(items):
 
 
 def list_width(items):
-    """How many numbers each tuple of a list has; 0 for a list of numbers."""
+    """How many numbers each tuple of a list, or of the lists in it, has; 0 for numbers, -1 where nothing is ever put in."""
+    while items and isinstance(items[0], list):
+        items = items[0]
     return len(items[0]) if items and isinstance(items[0], tuple) else 0
+
+
+def list_depth(items):
+    """How many lists are in each other: 1 for a list of numbers."""
+    return 1 + list_depth(items[0]) if items and isinstance(items[0], list) else 1
 
 
 def strided(array, shape, strides):
