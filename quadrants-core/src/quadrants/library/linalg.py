@@ -16,6 +16,9 @@ from quadrants.library.support import (
     real_dtype,
 )
 
+#: Columns that are decomposed before the rest of the matrix is brought up to date.
+PANEL = 32
+
 
 def float_matrix(a):
     """A fresh C-ordered copy in floating point."""
@@ -40,7 +43,24 @@ def lu_in_place(a, pivots):
     """The LU decomposition with partial pivoting, in place. Gives the sign of the permutation, 0 if a pivot is zero."""
     n = a.shape[0]
     sign = 1
-    for k in range(n):
+    for first in range(0, n, PANEL):
+        last = min(first + PANEL, n)
+        sign *= lu_of_panel(a, pivots, first, last)
+        if sign == 0:
+            return 0
+        if last < n:
+            for k in range(first, last):
+                for i in range(k + 1, last):
+                    subtract_row(a, i, k, raw.load(a, i, k), last, n)
+            subtract_product(a, first, last)
+    return sign
+
+
+def lu_of_panel(a, pivots, first, last):
+    """The decomposition of some columns; rows are swapped as a whole."""
+    n = a.shape[0]
+    sign = 1
+    for k in range(first, last):
         p = k
         largest = abs(raw.load(a, k, k))
         for i in range(k + 1, n):
@@ -58,8 +78,36 @@ def lu_in_place(a, pivots):
         for i in range(k + 1, n):
             factor = raw.load(a, i, k) / pivot
             raw.store(factor, a, i, k)
-            subtract_row(a, i, k, factor, k + 1)
+            subtract_row(a, i, k, factor, k + 1, last)
     return sign
+
+
+def subtract_product(a, first, last):
+    """What the columns of a panel do to what is below and to the right of it: a product of matrices (`passes.contractions`)."""
+    n = a.shape[0]
+    if a.dtype.kind == "c":
+        for i in range(last, n):
+            for k in range(first, last):
+                subtract_row(a, i, k, raw.load(a, i, k), last, n)
+    else:
+        for i in range(last, n):
+            for j in range(last, n):
+                for k in range(first, last):
+                    raw.store(raw.load(a, i, j) - raw.load(a, i, k) * raw.load(a, k, j), a, i, j)
+
+
+def subtract_from_rows(b, a, first, last, low, high):
+    """Subtracts from the rows of b from `low` to the one before `high` those from `first` to the one before `last`, each times an
+    element of a."""
+    if a.dtype.kind == "c":
+        for i in range(low, high):
+            for k in range(first, last):
+                subtract_row(b, i, k, raw.load(a, i, k), 0, b.shape[1])
+    else:
+        for i in range(low, high):
+            for j in range(b.shape[1]):
+                for k in range(first, last):
+                    raw.store(raw.load(b, i, j) - raw.load(a, i, k) * raw.load(b, k, j), b, i, j)
 
 
 def swap_rows(a, p, q):
@@ -69,9 +117,9 @@ def swap_rows(a, p, q):
         raw.store(x, a, q, j)
 
 
-def subtract_row(a, i, k, factor, first):
-    """Subtracts `factor` times row k from row i, from the column `first` on."""
-    for j in range(first, a.shape[1]):
+def subtract_row(a, i, k, factor, first, last):
+    """Subtracts `factor` times row k from row i, from the column `first` to the one before `last`."""
+    for j in range(first, last):
         raw.store(raw.load(a, i, j) - factor * raw.load(a, k, j), a, i, j)
 
 
@@ -129,15 +177,22 @@ def solve_in_place(a, b):
     for k in range(n):
         if raw.load(pivots, k) != k:
             swap_rows(b, k, raw.load(pivots, k))
-    for k in range(n):
-        for i in range(k + 1, n):
-            subtract_row(b, i, k, raw.load(a, i, k), 0)
-    for k in range(n - 1, -1, -1):
-        pivot = raw.load(a, k, k)
-        for j in range(columns):
-            raw.store(raw.load(b, k, j) / pivot, b, k, j)
-        for i in range(k):
-            subtract_row(b, i, k, raw.load(a, i, k), 0)
+    for first in range(0, n, PANEL):
+        last = min(first + PANEL, n)
+        for k in range(first, last):
+            for i in range(k + 1, last):
+                subtract_row(b, i, k, raw.load(a, i, k), 0, columns)
+        subtract_from_rows(b, a, first, last, last, n)
+    for block in range((n + PANEL - 1) // PANEL - 1, -1, -1):
+        first = block * PANEL
+        last = min(first + PANEL, n)
+        for k in range(last - 1, first - 1, -1):
+            pivot = raw.load(a, k, k)
+            for j in range(columns):
+                raw.store(raw.load(b, k, j) / pivot, b, k, j)
+            for i in range(first, k):
+                subtract_row(b, i, k, raw.load(a, i, k), 0, columns)
+        subtract_from_rows(b, a, first, last, 0, first)
 
 
 def solve(a, b):
