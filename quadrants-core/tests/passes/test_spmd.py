@@ -20,7 +20,7 @@ from quadrants.ir.interp import run as interpret
 from quadrants.ir.rewrite import clone_module
 from quadrants.ir.text import print_module
 from quadrants.ir.values import Raised
-from quadrants.passes import pipeline
+from quadrants.passes import known_sizes, pipeline
 from quadrants.passes.context import PassOptions
 from quadrants.passes.spmd import select
 from quadrants.types import F32, F64, I64, PYINT, ArrayType, Scalar
@@ -53,6 +53,10 @@ def _laid_out(array: np.ndarray, layout: str) -> np.ndarray:
         return np.asfortranarray(array)
     wide = np.repeat(array, 2, axis=-1)
     return wide[..., ::2]
+
+
+#: What the arguments promise: `grid` has items of 3 elements.
+GRID = ((6, 1, 3),)
 
 
 def in_lanes(module: Module, bits: int) -> tuple[Module, list[Decision]]:
@@ -90,6 +94,8 @@ def check(number: int) -> bool:
     float_type, layout = (F64, F32)[number % 5 == 1], ("C", "F", "A")[number % 7 % 3]
     text, args = lane_programs.source(number), arguments_of(number, float_type, layout)
     module = module_of(text, "strict", float_type, layout)
+    if number % 2 == 0:
+        known_sizes.run(module, GRID)
     changed, decisions = in_lanes(module, (256, 512)[number % 2])
     try:
         before = observe(Sample(module, args), max_steps=60_000)
@@ -285,6 +291,95 @@ def test_programs(name: str, bits: int) -> None:
         before, after = observe(Sample(module, args)), observe(Sample(module, args), changed)
         assert agree(before, after), print_module(changed)
         assert agree(before, machine(changed, args))
+
+
+ITEMS = {
+    "all elements, in any order": """
+    for i in range(n):
+        x, y = grid[i, 2] * a[i], grid[i, 0] - grid[i, 1]
+        while x > 1.0:
+            x *= 0.5
+        grid[i, 2] = x - y
+        grid[i, 0] = y
+        top[i] = grid[i, 0] * 0.5
+        grid[i, 1] = x + grid[i, 2]
+""",
+    "a loop over them, which reads what it stores": """
+    for i in range(n):
+        for j in range(3):
+            grid[i, j] = grid[i, j] * 0.5 + a[i]
+            out[i] = grid[i, j] + grid[i, 2 - j]
+            while grid[i, j] > 1.0:
+                grid[i, j] *= 0.75
+""",
+    "some of them, where it is so": """
+    for i in range(n):
+        if a[i] > 0.5:
+            grid[i, 1] = grid[i, 0] + b[i]
+        else:
+            for j in range(3):
+                grid[i, j] = b[i] - grid[i, 2 - j]
+        out[i] = grid[i, 2]
+""",
+    "rows and what is made of them": """
+    for i in range(n):
+        d = grid[i] - grid[n - 1]
+        out[i] = d[0] * d[1] + d[2] if k[i] > 3 else np.sum(d * d)
+    for i in range(n - 1):
+        grid[i] = grid[i][::-1] * a[i] + b[i]
+""",
+    "backwards, and every second": """
+    for i in range(n - 1, -1, -1):
+        for j in range(3):
+            grid[i, j] = grid[i, j] * a[i]
+    for i in range(0, n, 2):
+        for j in range(3):
+            grid[i, j] = grid[i, 2] + b[i]
+""",
+    "an exception in between": """
+    for i in range(n):
+        s = 0.0
+        for j in range(3):
+            s = s * 0.5 + 1.0 / float(int(a[i] * 4.0) + k[i] + j - 2)
+        out[i] = s
+        grid[i, 0], grid[i, 1], grid[i, 2] = a[i], b[i], a[i] - b[i]
+""",
+}
+
+
+@pytest.mark.usefixtures("everywhere")
+@pytest.mark.parametrize("bits", [256, 512])
+@pytest.mark.parametrize("name", ITEMS)
+def test_items(name: str, bits: int) -> None:
+    """Items of a few elements are read and written as a whole: with all lanes on, with some, and where they overlap."""
+    module = module_of(_HEAD + ITEMS[name], "strict")
+    known_sizes.run(module, GRID)
+    changed, decisions = in_lanes(module, bits)
+    assert any(decision.code == "lanes" for decision in decisions), decisions
+    for seed in (1, 2, 3, 7):
+        args = lane_programs.arguments(seed)
+        before, after = observe(Sample(module, args)), observe(Sample(module, args), changed)
+        assert agree(before, after), print_module(changed)
+        assert seed == 7 or agree(before, machine(changed, args))
+    a, b, k, _, top, ints, _, n = lane_programs.arguments(7)
+    for distance in range(4):
+        results = []
+        for code in (module, changed):
+            memory = np.linspace(-1.0, 2.0, 3 * n + 8)  # type: ignore[operator]
+            grid, out = memory[: 3 * n].reshape(n, 3), memory[distance : distance + n]  # type: ignore[operator, misc]
+            results.append((outcome(interpret, code, (a, b, k, out, top, ints, grid, n)), memory))
+        assert agree(results[0][0], results[1][0])
+        np.testing.assert_array_equal(results[0][1], results[1][1])
+
+
+def test_items_are_picked_apart() -> None:
+    """No gathers are left, nor scatters: only the lanes of the last chunk reach their elements one by one."""
+    module = module_of(_HEAD + ITEMS["all elements, in any order"], "strict")
+    known_sizes.run(module, GRID)
+    changed, _ = in_lanes(module, 512)
+    names = [op.name for op in changed.functions[changed.entry].body.walk()]
+    assert names.count("lanes.pick") == 6
+    assert "lanes.gather" not in names and "lanes.scatter" not in names
 
 
 #: The reason, the line that is named, and the body.

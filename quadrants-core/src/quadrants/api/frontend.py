@@ -9,7 +9,7 @@ from __future__ import annotations
 import builtins
 import types
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,7 +33,6 @@ from quadrants.lower.module import lower_module
 from quadrants.options import Options
 from quadrants.passes import known_sizes, pipeline
 from quadrants.passes.context import PassOptions
-from quadrants.passes.known_sizes import Sizes
 from quadrants.types.scalar import SCALARS, Scalar
 
 if TYPE_CHECKING:
@@ -115,7 +114,7 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         calls_python=_has_op(typed.module, _RUNS_PYTHON),
         pin=_has_op(typed.module, ("pycall",)),
         native=native_call_supported(),
-        sizes=cast("Sizes", typed.module.functions[typed.module.entry].attrs.get("sizes", ())),
+        sizes=typed.module.functions[typed.module.entry].sizes,
     )
     entry = emit_entry(spec, quick=not lowered.entry_inlines)
     text = lowered.full_text(entry.text, entry.declarations)

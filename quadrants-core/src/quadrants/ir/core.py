@@ -150,8 +150,7 @@ class Function:
         scope: the Python function that it comes from.
         attrs: `recursive` (bool: check the stack in the prologue), `level` ("host" or "device"), `kernel`
             (a device function that the host launches: it returns nothing), `inline` ("always", "never" or
-            absent), `fp` ("default", "strict" or "fast"), `sizes` (what arrays among the parameters have, as the caller promises:
-            tuples of the number of a parameter, an axis, and the size).
+            absent), `fp` ("default", "strict" or "fast"), `sizes` (see the property; three numbers each).
     """
 
     name: str
@@ -160,6 +159,12 @@ class Function:
     body: Region
     scope: Scope
     attrs: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def sizes(self) -> tuple[tuple[int, int, int], ...]:
+        """What the caller promises of arrays: (number of a parameter, axis, size)."""
+        flat: Any = self.attrs.get("sizes", ())
+        return tuple(zip(flat[::3], flat[1::3], flat[2::3], strict=True))
 
 
 @record(eq=False)

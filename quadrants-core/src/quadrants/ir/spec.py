@@ -24,7 +24,7 @@ from quadrants.ir.opdef import Attr, AttrKind, Effect
 from quadrants.ir.ops import OPS
 from quadrants.ir.ops.rules import is_machine
 from quadrants.ir.text import op_line, plain_number
-from quadrants.types import I64, RefType, Type
+from quadrants.types import I64, ArrayType, RefType, Type
 
 #: What a function may say about itself.
 FUNCTION_ATTRS: dict[str, tuple[object, ...]] = {
@@ -126,6 +126,9 @@ class _Verifier:
         if not isinstance(fn.scope, Scope):
             raise self.fail(f"its scope is {fn.scope!r}")
         for name, value in fn.attrs.items():
+            if name == "sizes":
+                self.sizes(value)
+                continue
             if name not in FUNCTION_ATTRS:
                 raise self.fail(f"a function has no attribute {name!r}")
             if value not in FUNCTION_ATTRS[name]:
@@ -134,6 +137,16 @@ class _Verifier:
             if not is_machine(type) or isinstance(type, RefType):
                 raise self.fail(f"{type} is not the type of a parameter or result")
         self.region(fn.body, None, fn.params)
+
+    def sizes(self, value: object) -> None:
+        """The sizes of arrays that a caller promises."""
+        numbers = value if isinstance(value, tuple) else ("",)
+        if len(numbers) % 3 or not all(isinstance(number, int) and number >= 0 for number in numbers):
+            raise self.fail(f"its attribute 'sizes' is {value!r}")
+        for param, axis, _ in self.fn.sizes:
+            type = self.fn.params[param].type if param < len(self.fn.params) else None
+            if not isinstance(type, ArrayType) or axis >= type.ndim:
+                raise self.fail(f"it has no array with axis {axis} as its parameter {param}")
 
     def region(self, region: Region, parent: Op | None, args: list[Value]) -> None:
         """A region, whose arguments are `args` (the parameters, for the body of a function)."""

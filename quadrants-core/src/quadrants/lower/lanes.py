@@ -39,8 +39,8 @@ def constants(type: str, values: Sequence[int]) -> Text:
 
 
 def shuffle(e: FunctionEmitter, type: str, count: int, first: Text, second: Text, places: Sequence[int]) -> Text:
-    """The elements at the places of two vectors in a row."""
-    picked = constants("i32", places)
+    """The elements at the places of two vectors in a row; for a negative place any."""
+    picked = f"<{', '.join('i32 poison' if place < 0 else f'i32 {place}' for place in places)}>"
     vector = f"<{count} x {type}>"
     return e.let(f"shufflevector {vector} {first}, {vector} {second}, <{len(places)} x i32> {picked}")
 
@@ -95,6 +95,25 @@ def _extract(e: FunctionEmitter, op: Op) -> None:
     assert isinstance(type, LanesType)
     text = f"<{type.count} x {scalar_text(type.item.part)}>"
     e.parts[op.results[0]] = tuple(e.let(f"extractelement {text} {part}, i64 {lane}") for part in e.get(op.operands[0]))
+
+
+def _pick(e: FunctionEmitter, op: Op) -> None:
+    """From two operands at a time: what was picked before, and the next one."""
+    type, places = op.operands[0].type, op.attrs["places"]
+    assert isinstance(type, LanesType) and isinstance(places, tuple)
+    text, count = scalar_text(type.item.part), type.count
+    found = []
+    for parts in zip(*map(e.get, op.operands), strict=True):
+        value = ""
+        for number, part in enumerate(parts):
+            own = {lane: place % count for lane, place in enumerate(places) if place // count == number}
+            if own and not value:
+                value = shuffle(e, text, count, part, "poison", [own.get(lane, -1) for lane in range(count)])
+            elif own:
+                merged = [count + own[lane] if lane in own else lane for lane in range(count)]
+                value = shuffle(e, text, count, value, part, merged)
+        found.append(value)
+    e.parts[op.results[0]] = tuple(found)
 
 
 # Addresses
@@ -309,6 +328,7 @@ EMITTERS: dict[str, Emitter] = {
     "lanes.all": _test("and"),
     "lanes.reduce": _reduce,
     "lanes.extract": _extract,
+    "lanes.pick": _pick,
     "lanes.load": _load,
     "lanes.store": _store,
     "lanes.gather": _load,

@@ -14,8 +14,10 @@ from quadrants.lower.nodes import DATA
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType, Type
 from quadrants.types.dtypes import dtype_of
 
-#: What LLVM asks of slots that hold vectors of 16 bytes: more would realign the frame.
+#: What LLVM asks of slots that hold vectors of 16 bytes: more would realign the frame. Arrays of whole cache lines, which may hold
+#: vectors of 64 bytes, are worth that.
 _FRAME_ALIGN = 16
+_LINE = 64
 
 
 def _dim(e: FunctionEmitter, op: Op) -> None:
@@ -159,10 +161,11 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
 def _alloc_in_frame(e: FunctionEmitter, op: Op, type: ArrayType, sizes: Sequence[Text]) -> None:
     """A small array of constant size, in the function's frame: LLVM may keep its elements in registers."""
     steps, nbytes = _layout(e, type, sizes)
+    align = _LINE if nbytes.isdigit() and int(nbytes) % _LINE == 0 else _FRAME_ALIGN
     slot = e.temp()
-    e.entry.append(f"  {slot} = alloca [{nbytes} x i8], align {_FRAME_ALIGN}")
+    e.entry.append(f"  {slot} = alloca [{nbytes} x i8], align {align}")
     if op.attr("zero"):
-        e.line(f"call void @llvm.memset.p0.i64(ptr align {_FRAME_ALIGN} {slot}, i8 0, i64 {nbytes}, i1 false)")
+        e.line(f"call void @llvm.memset.p0.i64(ptr align {align} {slot}, i8 0, i64 {nbytes}, i1 false)")
     e.parts[op.results[0]] = (slot, "null", *sizes, *steps)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
-from typing import cast
 
 from quadrants.ir.core import Function, Module, Region
 from quadrants.lower import table
@@ -20,8 +19,6 @@ from quadrants.lower.emit import FunctionEmitter, Parts, Text
 from quadrants.lower.errors import guard_stack
 
 __all__ = ["LowerOptions", "lower_module"]
-
-Sizes = tuple[tuple[int, int, int], ...]
 
 _LOOPS = ("for", "loop")
 #: A function of more ops is large; of fewer, tiny.
@@ -140,7 +137,7 @@ def _body(e: FunctionEmitter, function: Function, names: list[Parts]) -> None:
 def _sized(function: Function, number: int, parts: Parts) -> Parts:
     """The components of a parameter, with the sizes that are known as numbers."""
     found = list(parts)
-    for param, axis, size in cast("Sizes", function.attrs.get("sizes", ())):
+    for param, axis, size in function.sizes:
         if param == number:
             found[2 + axis] = str(size)
     return tuple(found)

@@ -7,10 +7,10 @@ memory, loops over them become straight code, strides are constant. Legal becaus
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 
 from quadrants.diagnostics import Decision, DecisionKind
-from quadrants.ir import Module, Op, Region, Value
+from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
 from quadrants.passes.context import location_of
 from quadrants.passes.structure import constant_turns, integer_constants
@@ -21,6 +21,21 @@ PASS = "known_sizes"
 Sizes = tuple[tuple[int, int, int], ...]
 #: So many loads and stores at constant places along the last axis make a group.
 _GROUP = 2
+
+
+def sizes_of(function: Function) -> dict[tuple[Value, int], int]:
+    """The known sizes of a function's arrays, by array and axis."""
+    return {(function.params[number], axis): size for number, axis, size in function.sizes}
+
+
+def promised(params: Sequence[Value], known: Mapping[tuple[Value, int], int]) -> tuple[int, ...]:
+    """The attribute `sizes` of a function whose parameters are (what stands for) these values."""
+    found: list[int] = []
+    for number, value in enumerate(params):
+        for (array, axis), size in known.items():
+            if array is value:
+                found += (number, axis, size)
+    return tuple(found)
 
 
 def is_sensitive(module: Module) -> bool:
@@ -40,7 +55,7 @@ def run(module: Module, sizes: Sizes) -> list[Decision]:
     known = {(function.params[number], axis): size for number, axis, size in used}
     if not known:
         return []
-    function.attrs["sizes"] = used
+    function.attrs["sizes"] = promised(function.params, known)
     for op in function.body.walk():
         if op.name == "dim" and (size := known.get((op.operands[0], _axis(op)))) is not None:
             op.redefine(OPS["const"])

@@ -17,7 +17,7 @@ from quadrants._frozen import record
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.rewrite import clone_op, max_label, replace_uses
-from quadrants.passes import arrayfolds
+from quadrants.passes import arrayfolds, known_sizes
 from quadrants.passes.arrayfolds import ArrayFold
 from quadrants.passes.extremes import PREDICATES
 from quadrants.passes.folds import ALONG, LAST, SAME, Fold
@@ -126,6 +126,8 @@ class Outliner:
         b.op("return")
         kept = {name: value for name, value in self.function.attrs.items() if name in ("fp", "level")}
         params = [lo, hi, *(inside[value] for value in self.shared)]
+        sizes = known_sizes.promised([lo, hi, *self.shared], known_sizes.sizes_of(self.function))
+        kept |= {"sizes": sizes} if sizes else {}
         return Function(self.name, params, (), made, self.function.scope, kept)
 
     def bring(self, b: Builder, value: Value, inside: dict[Value, Value]) -> Value:

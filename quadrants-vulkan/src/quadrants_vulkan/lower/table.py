@@ -61,6 +61,7 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = MappingProxyType(
                 "lanes.gather",
                 "lanes.index",
                 "lanes.load",
+                "lanes.pick",
                 "lanes.reduce",
                 "lanes.scatter",
                 "lanes.splat",

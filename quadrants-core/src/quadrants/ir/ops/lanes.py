@@ -85,6 +85,17 @@ def _extract(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> 
     return (_lanes(types[0]).item,)
 
 
+def _pick(types: rules.Types, attrs: rules.Attrs, regions: rules.Regions) -> tuple[Type, ...]:
+    if not types or any(type != types[0] for type in types):
+        raise TypeError("takes lanes of one type")
+    lanes, places = _lanes(types[0]), attrs.get("places")
+    if not isinstance(places, tuple) or len(places) != lanes.count:
+        raise TypeError(f"attribute 'places' must be {lanes.count} places")
+    if not all(isinstance(place, int) and 0 <= place < len(types) * lanes.count for place in places):
+        raise TypeError("a place is behind the last lane")
+    return (lanes,)
+
+
 def _place(mask: Type, array: Type, indices: rules.Types) -> ArrayType:
     """The array of an access under a mask; the number of lanes is that of the mask."""
     lanes = _lanes(mask, "the mask")
@@ -172,6 +183,11 @@ def _one(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     return (lanes[index],)
 
 
+def _picked(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    row = [lane for lanes in values for lane in lanes]
+    return (tuple(row[place] for place in op.attrs["places"]),)  # type: ignore[attr-defined]
+
+
 def _places(op: Op, mask: tuple[bool, ...], indices: tuple[Any, ...]) -> list[tuple[int, ...]]:
     """The element of each lane."""
     places = []
@@ -247,6 +263,14 @@ DEFS = (
         _extract,
         reference=_one,
         doc="One lane. There is a lane of that number: promised by the maker.",
+        derivative=_LATE,
+    ),
+    OpDef(
+        "lanes.pick",
+        _pick,
+        reference=_picked,
+        attrs=(Attr("places", AttrKind.INTS),),
+        doc="Of several lanes in a row, those at the `places` (as many as one has), counted from 0 over all of them.",
         derivative=_LATE,
     ),
     OpDef(

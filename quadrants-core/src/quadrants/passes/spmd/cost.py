@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from quadrants.ir import Op, Region, Value
+from quadrants.passes.spmd import rows
 from quadrants.passes.spmd.uniformity import Facts
 from quadrants.passes.structure import SHORT, constant_turns
 
@@ -43,9 +44,16 @@ _EMULATED = 3.0
 _OBSTACLES = frozenset({"check", "loop", "for", "call", "alloc"})
 
 
-def gain(loop: Op, facts: Facts, lanes: int, constants: Mapping[Value, int], vector_math: frozenset[str]) -> float:
-    """How many times faster the loop is in lanes."""
-    model = _Model(loop, facts, lanes, constants, vector_math)
+def gain(
+    loop: Op,
+    facts: Facts,
+    lanes: int,
+    constants: Mapping[Value, int],
+    vector_math: frozenset[str],
+    sizes: Mapping[tuple[Value, int], int],
+) -> float:
+    """How many times faster the loop is in lanes. `sizes`: the sizes of arrays along axes, as far as they are constants."""
+    model = _Model(loop, facts, lanes, constants, vector_math, sizes)
     turns = model.turns(loop)
     return turns * model.as_it_is(loop) / (_SETUP + turns * model.in_lanes(loop.regions[0]))
 
@@ -67,13 +75,20 @@ def llvm_may(loop: Op, constants: Mapping[Value, int], vector_math: frozenset[st
 
 class _Model:
     def __init__(
-        self, loop: Op, facts: Facts, lanes: int, constants: Mapping[Value, int], vector_math: frozenset[str]
+        self,
+        loop: Op,
+        facts: Facts,
+        lanes: int,
+        constants: Mapping[Value, int],
+        vector_math: frozenset[str],
+        sizes: Mapping[tuple[Value, int], int],
     ) -> None:
         self.loop = loop
         self.facts = facts
         self.lanes = lanes
         self.constants = constants
         self.vector_math = vector_math
+        self.sizes = sizes
         self.index = loop.regions[0].args[0]
         self.makers = {result: op for op in loop.regions[0].walk() for result in op.results}
         self.waiting = self.chains()
@@ -227,7 +242,20 @@ class _Model:
         fastest = len(indices) - 1 if layout == "C" else 0 if layout == "F" else -1
         if moving == [fastest] and self.even(indices[fastest]):
             return 1.5 / self.lanes
+        if layout == "C" and len(moving) == 1 and self.even(indices[moving[0]]):
+            item = self.item(array, indices, moving[0])
+            if 2 <= item <= rows.MOST:
+                return (1.0 + item) / self.lanes
         return _SCATTER if op.name == "store" else _GATHER
+
+    def item(self, array: Value, indices: list[Value], axis: int) -> int:
+        """How many elements the items of an array have that lie behind an axis, if places in it are constant; 0 if it is not
+        known."""
+        size = 1
+        for inner in range(axis + 1, len(indices)):
+            known = self.sizes.get((array, inner), 0)
+            size *= known if indices[inner] in self.constants else 0
+        return size
 
     def even(self, value: Value) -> bool:
         """Whether an index grows by 1 from lane to lane, as far as its form tells."""

@@ -17,7 +17,7 @@ from dataclasses import field
 
 from quadrants._frozen import record
 from quadrants.ir import Op, Region, Value
-from quadrants.passes.spmd import control, memory, private
+from quadrants.passes.spmd import control, memory, private, rows
 from quadrants.passes.spmd.lanes import Lanes
 from quadrants.passes.structure import is_pure
 from quadrants.types import LanesType
@@ -57,6 +57,10 @@ class Emitter:
         self.targets: dict[object, control.Target] = {}  # of what is divergent
         self.results_of: dict[object, list[Value]] = {}  # what a break gives
         self.args_of: dict[object, list[Value]] = {}  # what a continue gives
+        self.rest: tuple[Sequence[Op], int] = ((), 0)  # the region that is emitted, and how far it is
+        self.loaded: set[Op] = set()  # loads that were emitted with an earlier one
+        self.stored: dict[Op, rows.Group] = {}
+        self.handed_on: dict[Op, tuple[rows.Group, int]] = {}  # loads of what a store of a group stores
         self.models: list[list[Value]] = []  # the results that a yield gives
 
     def fresh_label(self) -> int:
@@ -71,6 +75,7 @@ class Emitter:
             self.b.loc = op.loc
             if op.defn.terminator:
                 return _TERMINATORS[op.name](self, op, mask)
+            self.rest = ops, index
             after = _OPS.get(op.name, Emitter.plain)(self, op, mask)
             if after is None:
                 return Ending(None)
@@ -127,11 +132,13 @@ class Emitter:
         return mask
 
     def load(self, op: Op, mask: Value) -> Value:
-        memory.load(self.lanes, op, mask)
+        if not rows.load(self, op, mask):
+            memory.load(self.lanes, op, mask)
         return mask
 
     def store(self, op: Op, mask: Value) -> Value:
-        memory.store(self.lanes, op, mask)
+        if not rows.store(self, op, mask):
+            memory.store(self.lanes, op, mask)
         return mask
 
     def alloc(self, op: Op, mask: Value) -> Value:

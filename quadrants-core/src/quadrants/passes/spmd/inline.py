@@ -17,6 +17,7 @@ from quadrants.ir.ops import OPS
 from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label, replace_uses
 from quadrants.passes.modes import keep_mode, mode_of
 from quadrants.passes.spmd.flatten import flatten
+from quadrants.passes.spmd.unroll import has_short_loops, unroll
 from quadrants.passes.structure import size_of
 from quadrants.types import TupleType
 
@@ -25,15 +26,24 @@ _MOST_GROWTH = 1500
 _DEEPEST = 12
 
 
-def hot_code(loop: Op, function: Function, module: Module, label: int, makers: Mapping[Value, Op]) -> Op:
+def hot_code(
+    loop: Op,
+    function: Function,
+    module: Module,
+    label: int,
+    makers: Mapping[Value, Op],
+    constants: Mapping[Value, int],
+) -> Op:
     """The loop itself if there is nothing to replace, else a copy. Labels from `label` on are free."""
-    if not any(op.name in ("call", "view") or op.attrs.get("cold") for op in loop.regions[0].walk()):
+    short = has_short_loops(loop.regions[0], constants)
+    if not short and not any(op.name in ("call", "view") or op.attrs.get("cold") for op in loop.regions[0].walk()):
         return loop
     copy = clone_op(loop, {})
     _drop_cold(copy.regions[0])
     inliner = _Inliner(function, module, label)
     inliner.region(copy.regions[0], (function.name,))
     replace_uses(copy.regions[0], inliner.returned)
+    unroll(copy.regions[0], constants, max(inliner.label, label))
     flatten(copy.regions[0], makers)
     return copy
 

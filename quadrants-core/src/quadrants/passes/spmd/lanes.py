@@ -6,7 +6,7 @@ too: accesses to neighbours in memory need it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
@@ -39,6 +39,8 @@ class Lanes:
         count: how many lanes there are.
         facts: what is known of the region.
         constants: values that are integer constants.
+        sizes: the sizes of arrays along axes, as far as they are constants.
+        roots: the array that an access reaches, of accesses to arrays that are known not to overlap.
         buffers: arrays of each lane that are not in the frame.
         alive: the lanes that an array of each lane was made for.
     """
@@ -49,6 +51,8 @@ class Lanes:
     constants: dict[Value, int]
     values: dict[Value, Value] = field(default_factory=dict)
     lines: dict[Value, Line] = field(default_factory=dict)
+    sizes: Mapping[tuple[Value, int], int] = field(default_factory=dict)
+    roots: Mapping[Op, Value] = field(default_factory=dict)
     buffers: set[Value] = field(default_factory=set)
     alive: dict[Value, Value] = field(default_factory=dict)
     splats: list[dict[Value, Value]] = field(default_factory=lambda: [{}])

@@ -14,6 +14,7 @@ from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
 from quadrants.ir.rewrite import clone_op, replace_uses, uses
+from quadrants.passes import known_sizes
 from quadrants.passes.context import PassContext, location_of
 from quadrants.passes.modes import STRICT, any_strict, mode_of, modes_of
 from quadrants.passes.refusals import Refusal
@@ -69,6 +70,7 @@ class Selector:
         self.context = context
         self.constants = integer_constants(function)
         self.makers = definitions(function)
+        self.sizes = known_sizes.sizes_of(function)
         self.mode = mode_of(function)
         self.label = first_label(function)
         self.replaced: dict[Value, Value] = {}
@@ -133,7 +135,7 @@ class Selector:
         turns = constant_turns(loop, self.constants)
         if (turns is not None and turns < SHORT) or size_of(loop.regions[0]) > _MOST_OPS:
             return None
-        code = hot_code(loop, self.function, self.context.module, self.label, self.makers)
+        code = hot_code(loop, self.function, self.context.module, self.label, self.makers, self.constants)
         best = extremes.find(code, uses(code.regions[0])) if step > 0 else []
         if best:
             code = clone_op(code, {}) if code is loop else code
@@ -147,7 +149,7 @@ class Selector:
         facts = analyse(code, code.regions[0].args)
         bits = _bits(code, facts)
         lanes = self.context.options.vector_bits // bits
-        gain = cost.gain(code, facts, lanes, constants, self.functions_in(code, bits))
+        gain = cost.gain(code, facts, lanes, constants, self.functions_in(code, bits), self.sizes)
         if gain < _LEAST_GAIN:
             return None
         return _Candidate(loop, code, facts, lanes * registers(code, facts, constants, _INSTRUCTIONS), gain, best)
@@ -183,7 +185,9 @@ class Selector:
 
     def transform(self, found: _Candidate, plan: Plan) -> list[Op]:
         constants, makers = self.constants_of(found), self.makers_of(found)
-        chunks = Chunks(found.loop, found.code, plan, found.lanes, constants, makers, self.label, found.extremes)
+        chunks = Chunks(
+            found.loop, found.code, plan, found.lanes, constants, makers, self.label, found.extremes, self.sizes
+        )
         new = chunks.emit()
         self.label = chunks.label
         self.replaced.update(chunks.replaced)

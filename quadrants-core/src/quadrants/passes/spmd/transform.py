@@ -37,6 +37,7 @@ class Chunks:
         makers: the definitions of values.
         label: the first label that is free.
         extremes: the best values among what is carried; their turns are carried behind all others.
+        sizes: the sizes of arrays along axes, as far as they are constants.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Chunks:
         makers: Mapping[Value, Op],
         label: int,
         extremes: Sequence[Extreme] = (),
+        sizes: Mapping[tuple[Value, int], int] | None = None,
     ) -> None:
         self.loop = loop
         self.code = code
@@ -61,7 +63,8 @@ class Chunks:
         self.label = label
         self.b = Builder(Region())
         self.b.loc = loop.loc
-        self.lanes = Lanes(self.b, count, plan.facts, constants)
+        roots = {} if loop.attr("independent") else {access.op: access.root for access in plan.verdict.accesses}
+        self.lanes = Lanes(self.b, count, plan.facts, constants, sizes=sizes or {}, roots=roots)
         self.replaced: dict[Value, Value] = {}  # results of a loop that is gone -> what stands for them
 
     def emit(self) -> list[Op]:
