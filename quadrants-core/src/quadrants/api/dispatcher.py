@@ -331,11 +331,24 @@ class Dispatcher(DispatcherBase):
 
     # Compiling by hand
 
-    def compile(self, signature: Any) -> Specialisation:
-        """Compile for a signature now, and take its arguments from then on."""
-        wanted = as_signature(signature)
-        self._check_arity(wanted)
-        return self._specialise(tuple(map(matching.primary, wanted.params)), wanted.result)
+    def compile(self, *given: Any, wait: bool = True) -> Any:
+        """Compile ahead of the first call; calls with such arguments take the code from then on.
+
+        Args:
+            given: for each parameter a type (`qd.float64[:, ::1]`, `float`, `np.float32`), the text of one (`"float64[:]"`) or an
+                example, which is not changed; parameters with defaults may be left out. Or one signature, as the decorator takes
+                it: `"float64(float64[:], int64)"`, `(qd.float64[:], int)`.
+            wait: False compiles in a thread. A call that comes before the code is there waits for it.
+
+        Returns:
+            What was compiled; with `wait=False` a `concurrent.futures.Future` of it.
+
+        Raises:
+            QuadrantsError: what the first call would; with `wait=False`, the future's `result()` raises it.
+        """
+        from quadrants.api.ahead import compile_for  # loaded by who compiles ahead
+
+        return compile_for(self, given, wait)
 
     def recompile(self) -> None:
         """Compile every signature again, against the present values of all globals."""
@@ -408,7 +421,7 @@ class Dispatcher(DispatcherBase):
             return iter([each for known in list(self._known.values()) for each in self._all(known)])
         wanted = as_signature(signature)
         known = self._known.get(wanted.params)
-        return iter([known if known is not None else self.compile(wanted)])
+        return iter([known if known is not None else cast(Specialisation, self.compile(wanted))])
 
     def _all(self, known: Specialisation) -> list[Specialisation]:
         """The code for some types and known sizes, and the code for any."""
