@@ -455,51 +455,6 @@ def f(n):
     return g(n)
 """
 
-WALRUS = """
-def f(n):
-    xs = [y := i * i for i in range(n)]
-    if any((w := i) * i > n for i in range(10)):
-        return y, w
-    return y, -1
-"""
-
-GENERATOR_SEES_LATER = """
-def f(n):
-    k = 1
-    g = (i * k for i in range(n))
-    k = 10
-    return sum(g)
-"""
-
-COMPREHENSION_CLOSURES = """
-def f(n):
-    s = 0
-    for k in range(n):
-        g, h = [lambda: i + k for i in (k, k + 1)]
-        s += g() * 10 + h()
-    return s
-"""
-
-CELLS_AND_LOCALS = """
-def f(n):
-    a = ((1, 2), (3, 4))
-    before = [i * 2 for i in range(n)]
-    called = [(lambda: i + 1)() for i in range(n)]
-    summed = [sum(i + j for j in range(i)) for i in range(n)]
-    rows = [sum(a[i][k] for k in range(2)) for i in range(2)]
-    given = [(lambda x=i: x + 1)() + (lambda y, x=i: x + y + n)(2) for i in range(n)]
-    pairs = [(i, j, (lambda: i * j)()) for i in range(2) for j in range(2)], [(j, i) for i in range(2) for j in range(2)]
-    return before, called, summed, rows, given, pairs
-"""
-
-CELLS_AND_OUTER = """
-def f(n):
-    i = 7
-    called = [(lambda: i + 1)() for i in range(n)]
-    i += 1
-    return i, called, [i * 2 for i in range(n)], i
-"""
-
 PARTIAL = """
 def bind(g, a):
     def h(b): return g(a, b)
@@ -586,8 +541,8 @@ OF_ONE_NUMBER = [
     COUNTER, TWO_READERS, PASSED_ON, MAKER, TWO_OF_ONE_MAKER, FREE_AFTER, FREE_NEVER, ASSIGNED_FIRST_INSIDE, READ_BEFORE_INSIDE,
     DELETED, DELETED_HERE, RAISES_MIDWAY, THREE_DEEP, PARAMETER, RECURSIVE_WALK, RECURSIVE_OWNER, TUPLES, TEXTS, LATE_MERGE,
     LATE_ESCAPE, LATE_COMPOSED, LATE_IN_TUPLES, LATE_UNBOUND_ESCAPE, IN_LOOP, IN_LOOP_DEFAULTS, MUTUAL, THREE_IN_A_CIRCLE,
-    CHAIN_OF_ONE_CODE, RECURSION_WITH_DEFAULT, REBOUND_FUNCTION, EITHER_FUNCTION, WALRUS, GENERATOR_SEES_LATER,
-    COMPREHENSION_CLOSURES, CELLS_AND_LOCALS, CELLS_AND_OUTER, PARTIAL, INNER_SHADOWS, WHILE_AND_BREAK, KEY_WITH_STATE, SPRING,
+    CHAIN_OF_ONE_CODE, RECURSION_WITH_DEFAULT, REBOUND_FUNCTION, EITHER_FUNCTION, PARTIAL,
+    INNER_SHADOWS, WHILE_AND_BREAK, KEY_WITH_STATE, SPRING,
 ]  # fmt: skip
 
 
