@@ -15,6 +15,8 @@ import pytest
 
 DEVICES = ("quadrants-amdgpu", "quadrants-cuda", "quadrants-metal", "quadrants-vulkan")
 
+SETTINGS = pytest.StashKey[dict[str, str]]()
+
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, print_blob=True)
 hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
 
@@ -24,11 +26,19 @@ def pytest_configure(config: pytest.Config) -> None:
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
     folder = tempfile.mkdtemp(prefix="quadrants-tests-")
     os.environ["QUADRANTS_CACHE_DIR"] = folder
+    config.stash[SETTINGS] = settings_in_force()
     config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of device code that are slow, which `make test-all` runs on one Python."""
+def settings_in_force() -> dict[str, str]:
+    """The compiler's settings in the environment."""
+    return {name: value for name, value in os.environ.items() if name.startswith(("QUADRANTS_", "QD_"))}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the slow tests of device code, which `make test-all` runs on one Python. No module may have changed a setting."""
+    if settings_in_force() != config.stash[SETTINGS]:
+        raise pytest.UsageError("importing a test module, or what it imports, changed a setting in the environment")
     for item in items:
         if item.get_closest_marker("slow") and any(room in Path(item.path).parts for room in DEVICES):
             item.add_marker("device_code")

@@ -29,8 +29,8 @@ from benchmarks.pairing import paired
 from benchmarks.rivals import Rival, rivals
 from benchmarks.suite import WORKLOADS, build
 
-os.environ.setdefault("QUADRANTS_CACHE", "0")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+#: What has to be known before NumPy is loaded: one thread of its BLAS, and every compilation is a new one.
+ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "QUADRANTS_CACHE": "0"}
 
 RESULTS = Path(__file__).resolve().parent / "results"
 #: Of a parallel comparison.
@@ -198,4 +198,6 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
+    if any(name not in os.environ for name in ENVIRONMENT):
+        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.peers", *sys.argv[1:]], {**ENVIRONMENT, **os.environ})
     sys.exit(main(sys.argv[1:]))
