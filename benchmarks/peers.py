@@ -199,5 +199,7 @@ def main(argv: list[str]) -> int:
 
 if __name__ == "__main__":
     if any(name not in os.environ for name in ENVIRONMENT):
-        os.execve(sys.executable, [sys.executable, "-m", "benchmarks.peers", *sys.argv[1:]], {**ENVIRONMENT, **os.environ})
+        os.execve(
+            sys.executable, [sys.executable, "-m", "benchmarks.peers", *sys.argv[1:]], {**ENVIRONMENT, **os.environ}
+        )
     sys.exit(main(sys.argv[1:]))
