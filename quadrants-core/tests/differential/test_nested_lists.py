@@ -459,7 +459,6 @@ REFUSED = {
     "def f(n):\n xs = [[1], [2]]\n xs.append(n)\n return xs": Code.UNSUPPORTED_LIST,
     "def f(n):\n xs = []\n xs.append(xs)\n return len(xs)": Code.NO_FIXPOINT,
     "def f(n):\n xs = []\n for i in range(n): xs.append(np.zeros(i))\n return len(xs)": Code.UNSUPPORTED_LIST,
-    "def f(n):\n xs = [[k] for k in range(n)]\n return np.array(xs)": Code.UNSUPPORTED_LIST,
 }
 
 
