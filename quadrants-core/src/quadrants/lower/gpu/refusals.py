@@ -26,6 +26,10 @@ UNSUPPORTED: Mapping[str, Reason] = MappingProxyType(
         "poll": ("it asks the interpreter on the host", _PASSES),
         "fork": ("parallel regions belong to code for a CPU", "a device has its threads for that"),
         "launch": ("only the host launches kernels", "launch them one after the other"),
+        **dict.fromkeys(
+            ("contract", "contract.prepare"),
+            ("products by kernels of the CPU belong to code for it", "write the loops"),
+        ),
         "str.eq": (
             "strings are objects of the interpreter",
             "compare before the launch, and give the kernel the answer",
