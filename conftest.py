@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -23,6 +24,8 @@ hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before any test module is imported: kernels may be compiled at import."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a run in the background; the processes of tests inherit it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
     folder = tempfile.mkdtemp(prefix="quadrants-tests-")
     os.environ["QUADRANTS_CACHE_DIR"] = folder

@@ -250,7 +250,7 @@ def make_view(w: Emitter, base: Arr, items: tuple[Abstract, ...], origin: object
             shape.kinds.append("n")
             continue
         dim = w.b.value("dim", base.value, axis=axis)
-        stride = _step(w, base, axis)
+        stride = w.b.value("stride", base.value, axis=axis)
         if isinstance(item, SliceValue):
             _slice_axis(w, shape, item, dim, stride)
         else:
@@ -262,14 +262,6 @@ def make_view(w: Emitter, base: Arr, items: tuple[Abstract, ...], origin: object
     layout = _view_layout(base.array, shape.kinds)
     array = replace(base.array, ndim=len(shape.dims), layout=layout)
     return Arr(array, w.b.value("view", base.value, shape.offset, *shape.dims, *shape.strides, type=array), origin)
-
-
-def _step(w: Emitter, base: Arr, axis: int) -> Value:
-    """The distance in bytes between neighbours along an axis. By the layout, neighbours in memory are one element apart."""
-    array = base.array
-    if (array.layout, axis) in (("C", array.ndim - 1), ("F", 0)):
-        return w.b.i64(array.dtype.itemsize)
-    return w.b.value("stride", base.value, axis=axis)
 
 
 def _advance(w: Emitter, offset: Value, steps: Value, stride: Value) -> Value:
