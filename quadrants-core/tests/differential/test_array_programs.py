@@ -89,13 +89,13 @@ def check(seed: int, fp: str = "default") -> None:
     assert live.value == before, f"{live.value - before} blocks remain: {told}"
 
 
-@pytest.mark.parametrize("seed", range(0, 48, 8))
+@pytest.mark.parametrize("seed", range(0, 160, 8))
 def test_random_array_programs(seed: int) -> None:
     for number in range(seed, seed + 8):
         check(number)
 
 
-@pytest.mark.parametrize("seed", range(5000, 5008, 8))
+@pytest.mark.parametrize("seed", range(5000, 5024, 8))
 def test_random_array_programs_in_strict_mode(seed: int) -> None:
     for number in range(seed, seed + 8):
         check(number, "strict")

@@ -233,10 +233,8 @@ class _Planner:
                 found = [*self.passes(loads, op)]
             sites += [site for site in found if site not in sites]
         for site in sites:
-            writer = self.blocked(op, site)
-            if writer is not None:
-                where = f" in line {writer.loc.line}" if writer.loc is not None else ""
-                return [], f"what it is made from may change{where} before it is used up"
+            if self.blocked(op, site):
+                return [], "what it is made from may change before it is used"
         return sites, ""
 
     def passes(self, loads: list[Op], op: Op) -> list[Op]:
@@ -262,23 +260,22 @@ class _Planner:
         values = [made.attrs["value"] for made in sizes if made is not None and made.name == "const"]
         return any(isinstance(value, int) and value <= _FEW_TURNS for value in values)
 
-    def blocked(self, op: Op, site: Op | Cluster) -> Op | None:
-        """What may write, between a map and where it is computed, to what the map reads."""
+    def blocked(self, op: Op, site: Op | Cluster) -> bool:
+        """Whether something between a map and where it is computed may write to what it reads."""
         members: set[Op] = set()
         if isinstance(site, Cluster):
             last = max(self.position[member] for member in site.members if member not in self.plan.inline)
             members.update(site.members)
             end = site.members[-1]
             if end.name == "map_into" and self.is_near(op, end.operands[0]):
-                return end
+                return True
         else:
             while site not in self.position:
                 site = self.roots.parents[site]
             last = self.position[site]
         needed = set(touched(op))
         between = self.region.ops[self.position[op] + 1 : last + 1]
-        hindering = (other for other in between if other not in members and self.roots.clobbers(other, needed))
-        return next(hindering, None)
+        return any(other not in members and self.roots.clobbers(other, needed) for other in between)
 
     def is_contiguous(self, op: Op) -> bool:
         """Whether all arrays that a map is made from are in C order, with all axes."""
