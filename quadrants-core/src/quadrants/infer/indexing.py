@@ -281,10 +281,6 @@ def _slice_axis(w: Emitter, shape: _ViewShape, item: SliceValue, dim: Value, str
     shape.kinds.append("part" if constant_step == 1 else "step")
 
 
-#: The sizes of slices that leave out more are computed from their bounds: sums with such numbers might wrap.
-_MOST_CUT = 1 << 31
-
-
 def slice_bounds(w: Emitter, item: SliceValue, n: Value) -> tuple[Value, Value, Value, int | None]:
     """(start, count, step, the step if it is constant) of a slice of `n` items, as `slice.indices` gives them."""
     step_const = 1 if _is_constant(item.step, None) else item.step.value if isinstance(item.step, Const) else None
@@ -295,10 +291,6 @@ def slice_bounds(w: Emitter, item: SliceValue, n: Value) -> tuple[Value, Value, 
         w.check(w.b.value("cmp", step, w.b.i64(0), pred="ne"), ValueError, "slice step cannot be zero")
     if step_const == 1:
         start = _clamp_up(w, item.start, n, w.b.i64(0))
-        cut = _cut_off(item)
-        if cut is not None:  # slices that cut off equally much have equal sizes by their definition
-            less = w.b.i64(cut)
-            return start, w.b.value("sub", w.b.value("max", n, less), less), step, 1
         stop = _clamp_up(w, item.stop, n, n)
         count = w.b.value("max", w.b.value("sub", stop, start), w.b.i64(0))
         return start, count, step, 1
@@ -312,17 +304,6 @@ def slice_bounds(w: Emitter, item: SliceValue, n: Value) -> tuple[Value, Value, 
         step,
         step_const if isinstance(step_const, int) else None,
     )
-
-
-def _cut_off(item: SliceValue) -> int | None:
-    """How many items a slice with step 1 leaves out at both ends, if that is known: 2 for `[1:-1]`, `[2:]` and `[:-2]`."""
-    front = 0 if _is_constant(item.start, None) else item.start.value if isinstance(item.start, Const) else None
-    back = 0 if _is_constant(item.stop, None) else item.stop.value if isinstance(item.stop, Const) else None
-    if type(front) is not int or type(back) is not int or front < 0 or back > 0:
-        return None
-    if back == 0 and not _is_constant(item.stop, None):
-        return None
-    return front - back if front - back < _MOST_CUT else None
 
 
 def _clamp_up(w: Emitter, bound: Abstract, n: Value, default: Value) -> Value:

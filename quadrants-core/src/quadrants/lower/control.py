@@ -79,17 +79,6 @@ def _place(e: FunctionEmitter, op: Op) -> str:
     return f"{e.function.name}:{op.loc.line}:{op.loc.col}"
 
 
-def _group(e: FunctionEmitter, op: Op) -> int:
-    """The node of the accesses in an innermost loop whose turns are independent; else -1."""
-    if not op.attr("independent") or op.attr("cold"):
-        return -1
-    if any(inner.name in ("for", "loop") for inner in op.regions[0].walk()):
-        return -1
-    number = e.module.nodes.new()
-    e.module.nodes.define(number, "distinct !{}")
-    return number
-
-
 def _for(e: FunctionEmitter, op: Op) -> None:
     if op.attr("fails") and apart.possible(e, op):
         apart.emit(e, op, _for_here)
@@ -117,10 +106,7 @@ def _for_here(e: FunctionEmitter, op: Op) -> None:
     phis = e.begin_join(head, complete=False)
     counter.begin(e, first)
     e.define(body.args, phis)
-    group, outer = _group(e, op), e.group
-    e.group = f", !llvm.access.group !{group}" if group >= 0 else ""
     e.region(body)
-    e.group = outer
     head.incoming.append(((start, *inits), first))
     if latch.incoming:
         values = e.begin_join(latch)
@@ -128,7 +114,7 @@ def _for_here(e: FunctionEmitter, op: Op) -> None:
         cold = bool(op.attr("cold"))
         head.incoming.append(((following, *values), e.block))
         after.incoming.append((values, e.block))
-        note = e.module.nodes.loop(cold, _place(e, op), leaves_a_copy(op), bool(op.attr("wide")), group)
+        note = e.module.nodes.loop(cold, _place(e, op), leaves_a_copy(op), bool(op.attr("wide")))
         e.lines.append(f"  br i1 {more}, label %{head.label}, label %{after.label}{note}")
     e.finish_join(head)
     _finish(e, op, after)

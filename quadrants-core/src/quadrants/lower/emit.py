@@ -86,8 +86,6 @@ class FunctionEmitter:
         self.entry: list[str] = []  # allocas
         self.parts: dict[Value, Parts] = {}
         self.aliasing = Aliasing(module.nodes, function.name in module.exceptions.allocating)
-        #: What accesses say to be of a loop whose turns are independent.
-        self.group: Text = ""
         self.block = "entry"
         self.flags = FLAGS[str(function.attrs.get("fp", "default"))]
         self.yields: list[Join] = []

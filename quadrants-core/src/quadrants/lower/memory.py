@@ -72,12 +72,12 @@ def store_at(e: FunctionEmitter, stored: Value, at: Text, note: Text) -> None:
 
 def _load(e: FunctionEmitter, op: Op) -> None:
     at, _ = element(e, op, 0)
-    load_at(e, op.results[0], at, DATA + e.aliasing.note(op.operands[0]) + e.group)
+    load_at(e, op.results[0], at, DATA + e.aliasing.note(op.operands[0]))
 
 
 def _store(e: FunctionEmitter, op: Op) -> None:
     at, _ = element(e, op, 1)
-    store_at(e, op.operands[0], at, DATA + e.aliasing.note(op.operands[1]) + e.group)
+    store_at(e, op.operands[0], at, DATA + e.aliasing.note(op.operands[1]))
 
 
 # Allocation

@@ -43,13 +43,10 @@ class Nodes:
         """Say what a node is."""
         self.lines.append(f"!{number} = {text}")
 
-    def loop(
-        self, cold: bool = False, place: str = "", copied: bool = False, wide: bool = False, group: int = -1
-    ) -> str:
+    def loop(self, cold: bool = False, place: str = "", copied: bool = False, wide: bool = False) -> str:
         """What the jump back of a new loop says. A cold loop is not unrolled or vectorised at all. One that is copied when it
         is vectorised is not unrolled by a run-time count: that would be done to the copy, at a cost in compile time only.
-        A wide one takes one vector a turn. No two turns depend on each other through the accesses of the `group`. `place`
-        names the loop for reports; LLVM keeps it on what it makes of the loop."""
+        A wide one takes one vector a turn. `place` names the loop for reports; LLVM keeps it on what it makes of the loop."""
         if copied and self._loop < 0:
             self._loop = self.new()
             self.define(self._loop, '!{!"llvm.loop.unroll.runtime.disable"}')
@@ -64,9 +61,6 @@ class Nodes:
                 self._wide = self.new()
                 self.define(self._wide, '!{!"llvm.loop.interleave.count", i32 1}')
             kept.append(self._wide)
-        if group >= 0 and not cold:
-            kept.append(self.new())
-            self.define(kept[-1], f'!{{!"llvm.loop.parallel_accesses", !{group}}}')
         if place and not cold:
             kept.append(self.new())
             self.define(kept[-1], f'!{{!"quadrants.loop", !"{place}"}}')

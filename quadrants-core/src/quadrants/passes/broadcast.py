@@ -5,11 +5,10 @@ Emits ops through a Builder: sizes, comparisons, and `check`s that raise ValueEr
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from quadrants.ir import Op, Value
 from quadrants.ir.builder import Builder
-from quadrants.passes.structure import SHORT
 from quadrants.types import I64, ArrayType, FormatHole, FormatType, TupleType
 
 Dims = list[Value]
@@ -21,13 +20,11 @@ class Shaper:
     Args:
         builder: where to.
         constants: the known integer constants by value.
-        makers: the ops that make values: views know their sizes.
     """
 
-    def __init__(self, builder: Builder, constants: dict[Value, object], makers: Mapping[Value, Op]) -> None:
+    def __init__(self, builder: Builder, constants: dict[Value, object]) -> None:
         self.builder = builder
         self.constants = constants
-        self.makers = makers
         self.shapes: dict[Value, Dims] = {}
 
     def dims(self, array: Value) -> Dims:
@@ -36,24 +33,7 @@ class Shaper:
         if known is not None:
             return known
         assert isinstance(array.type, ArrayType)
-        maker = self.makers.get(array)
-        if maker is not None and maker.name == "view":
-            return maker.operands[2 : 2 + array.type.ndim]
         return [self.dim(array, axis) for axis in range(array.type.ndim)]
-
-    def keep_small(self, op: Op) -> None:
-        """Keep the sizes of a small array, by the op that makes it, if they are constants."""
-        type = op.result.type
-        assert isinstance(type, ArrayType)
-        first = 2 if op.name == "view" else 0
-        dims = op.operands[first : first + type.ndim]
-        if self.is_small(dims):
-            self.shapes[op.result] = dims
-
-    def is_small(self, dims: Dims) -> bool:
-        """Whether all sizes are small constants: loops over them are unrolled."""
-        sizes = [self.constants.get(size) for size in dims]
-        return all(isinstance(size, int) and size <= SHORT for size in sizes)
 
     def dim(self, array: Value, axis: int) -> Value:
         return self.builder.value("dim", array, axis=axis)

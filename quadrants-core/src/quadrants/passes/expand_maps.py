@@ -1,90 +1,102 @@
-"""Expands element-wise maps into shape checks, allocations and loops over elements, as `fuse_maps` plans them.
+"""Expands element-wise maps into shape checks, allocations and loops over elements, fused where `fuse_maps` allows it.
 
 Takes QIR with `map` and `map_into`; gives QIR without. Every map checks its shapes where it stood, with NumPy's
-messages, and its array is made there; its loop stands with the last map of its cluster (`map_loops`). What needs no array
-is computed where its elements are used: in those loops, or in the place of loads. For the latter, an array that is
-stretched by broadcasting, if that turns out when the program runs, is copied to its full size first.
+messages. Loops access memory unchecked: the checks have shown that every index is inside. Where sizes are equal the
+elements are read at the loop's own indices, or through views of rank 1 if all arrays are contiguous; a second version
+of the loops, behind a comparison of the sizes, handles axes of size 1 by strides of 0. An input that overlaps the
+target of a `map_into` otherwise than exactly is copied first.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field, replace
 
 from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
 from quadrants.ir import Function, Op, Region, Value
-from quadrants.ir.builder import Builder
+from quadrants.ir.builder import Builder, region_with_args
 from quadrants.ir.ops import OPS
+from quadrants.ir.rewrite import clone_region
 from quadrants.passes import fuse_maps
-from quadrants.passes.array_roots import Roots
-from quadrants.passes.broadcast import Dims, Shaper, grown_message, into_message
+from quadrants.passes.broadcast import Dims, Shaper, by_columns, grown_message, into_message
 from quadrants.passes.context import PassContext
-from quadrants.passes.fuse_maps import MAPS, Plan
-from quadrants.passes.map_loops import MapLoops
-from quadrants.passes.map_views import Place, Views
-from quadrants.passes.structure import mark_cold, new_label
+from quadrants.passes.structure import SHORT, mark_cold, new_label
 from quadrants.types import I64, ArrayType
 
 PASS = "expand_maps"
+#: Gives the element of an array for the current indices.
+Reader = Callable[[Value], Value]
 
 
 def run(function: Function, context: PassContext) -> None:
     """Expand every map of the function."""
-    if any(op.name in MAPS for op in function.body.walk()):
+    if any(op.name in fuse_maps.MAPS for op in function.body.walk()):
         _Expander(function, context).region(function.body)
         context.changed.add(function.name)
 
 
-@record(eq=False)
-class _Source:
-    """A map without an array whose elements are loaded, or a view of it in C order: the map, and the arrays to read for each of
-    its leaves, with sizes."""
+@record
+class _Leaf:
+    """An array that an expression reads, with its sizes; `view`: what replaces it (a copy)."""
 
-    op: Op
+    array: Value
     dims: Dims
-    arrays: dict[Value, tuple[Value, Dims]]
 
 
-@record(eq=False)
+@record
 class _Expander:
     function: Function
     context: PassContext
     builder: Builder = field(init=False)
     shaper: Shaper = field(init=False)
-    roots: Roots = field(init=False)
-    views: Views = field(init=False)
-    loops: MapLoops = field(init=False)
+    readers: dict[Value, list[Op]] = field(default_factory=dict)
     constants: dict[Value, object] = field(default_factory=dict)
     sizes: dict[Value, Value] = field(default_factory=dict)
-    sources: dict[Value, _Source] = field(default_factory=dict)
-    places: dict[Value, Place] = field(default_factory=dict)
+    fused: dict[Value, Op] = field(default_factory=dict)
+    labels: int = 0
 
     def __post_init__(self) -> None:
         self.builder = Builder(Region())
-        self.roots = Roots(self.function, self.context.module)
-        self.shaper = Shaper(self.builder, self.constants, self.roots.makers)
-        self.views = Views(self.roots)
-        self.loops = MapLoops(self.builder, self.shaper, self.views, new_label(self.function))
+        self.shaper = Shaper(self.builder, self.constants)
+        self.labels = new_label(self.function)
         for op in self.function.body.walk():
             if op.name == "const":
                 self.constants[op.result] = op.attrs["value"]
             elif op.name in ("alloc", "view"):
-                self.shaper.keep_small(op)
+                self.small(op)
+            for operand in op.operands:
+                self.readers.setdefault(operand, []).append(op)
+
+    def small(self, op: Op) -> None:
+        """Keep the sizes of a small array, if they are constants."""
+        type = op.result.type
+        assert isinstance(type, ArrayType)
+        first = 2 if op.name == "view" else 0
+        dims = op.operands[first : first + type.ndim]
+        if self.is_small(dims):
+            self.shaper.shapes[op.result] = dims
+
+    def is_small(self, dims: Dims) -> bool:
+        """Whether all sizes are small constants: loops over them are unrolled."""
+        sizes = [self.constants.get(size) for size in dims]
+        return all(isinstance(size, int) and size <= SHORT for size in sizes)
 
     def region(self, region: Region) -> None:
         """Expand the maps of a region, and of those inside it."""
-        plan = fuse_maps.plan(region, self.roots, self.views)
+        fused = fuse_maps.plan(region, self.readers)
         out = Region(region.args)
         with self.builder.into(out):
             for op in region.ops:
                 if self.is_known_size(op):
                     continue
                 self.builder.loc = op.loc
-                if op.name in MAPS:
+                if op.name in fuse_maps.MAPS:
                     self.known_sizes(op.regions[0])
-                    self.expand(op, plan)
-                elif op.operands and op.operands[0] in self.places:
-                    self.use(op)
+                if op.name == "map":
+                    self.map(op, op in fused)
+                elif op.name == "map_into":
+                    self.map_into(op)
                 else:
                     for nested in op.regions:
                         self.region(nested)
@@ -108,180 +120,204 @@ class _Expander:
             for nested in op.regions:
                 self.known_sizes(nested)
 
-    def expand(self, op: Op, plan: Plan) -> None:
-        if op.name == "map_into":
-            self.loops.emit(plan.loops[op], self.check_into(op))
-        else:
-            self.make(op, plan)
-            if op in plan.loops:
-                self.loops.emit(plan.loops[op], self.shaper.shapes[op.result])
-        together = plan.loops.get(op, ())
-        if len(together) > 1:
-            self.note(op, "together", f"one loop computes {len(together)} arrays")
-
-    def make(self, op: Op, plan: Plan) -> None:
-        """The shape of a map, and its array if it has one."""
+    def map(self, op: Op, fused: bool) -> None:
         shapes = [self.shaper.dims(value) if isinstance(value.type, ArrayType) else [] for value in op.operands]
         dims = self.shaper.broadcast(shapes)
         self.shaper.shapes[op.result] = dims
-        if op not in plan.inline:
-            self.builder.region.ops.append(Op(OPS["alloc"], dims, [op.result], {"type": op.result.type}, [], op.loc))
-            if op in plan.kept and self.roots.is_confined(op.result):
-                text = f"an array is made for a part of the expressions: {plan.kept[op]}"
-                self.note(op, "temporary", text, DecisionKind.REMAINS)
+        if fused:
+            self.fused[op.result] = op
+            self.note(op, "fused", "computed inside the expression that uses it, without an array of its own")
             return
-        self.loops.fused[op.result] = op
-        readers = [reader.name for reader in self.roots.readers.get(op.result, ()) if reader.name not in ("dim", *MAPS)]
-        if readers:
-            place = self.views.place(op.result)
-            assert place is not None
-            self.places[op.result] = place
-            ordered = op.result in self.views.ordered
-            leaves = self.loops.leaves([op])
-            arrays = {leaf: self.full(leaf, own, dims, ordered) for leaf, own in leaves.items()}
-            self.sources[op.result] = _Source(op, dims, arrays)
-        where = "where its elements are used" if readers else "inside the expression that uses it"
-        self.note(op, "fused", f"computed {where}, without an array of its own")
+        self.builder.region.ops.append(Op(OPS["alloc"], dims, [op.result], {"type": op.result.type}, [], op.loc))
+        self.loops(op, dims, op.result)
 
-    def check_into(self, op: Op) -> Dims:
-        """The inputs of a map fit its target, whose sizes are given."""
-        dims = self.shaper.dims(op.operands[0])
-        shapes = [self.shaper.dims(value) if isinstance(value.type, ArrayType) else [] for value in op.operands[1:]]
+    def map_into(self, op: Op) -> None:
+        target = op.operands[0]
+        dims = self.shaper.dims(target)
+        inputs = op.operands[1:]
+        shapes = [self.shaper.dims(value) if isinstance(value.type, ArrayType) else [] for value in inputs]
         message = into_message(op, dims, shapes)
         grown = grown_message(self.shaper, op, dims, shapes)
         for shape in shapes:
             self.shaper.broadcast_to(dims, shape, message, grown)
-        return dims
+        self.loops(op, dims, target)
 
-    def note(self, op: Op, code: str, text: str, kind: DecisionKind = DecisionKind.APPLIED) -> None:
-        self.context.note(PASS, kind, self.function, op, code, text)
+    def note(self, op: Op, code: str, text: str) -> None:
+        self.context.note(PASS, DecisionKind.APPLIED, self.function, op, code, text)
 
-    # Elements that are loaded
+    # The loops
 
-    def full(self, array: Value, own: Dims, dims: Dims, ordered: bool) -> tuple[Value, Dims]:
-        """An array as a map reads it, with its sizes: a copy if the program stretches an axis that need not be of size 1.
-        `ordered`: also one that is of size 1 by its definition."""
-        uncertain = self.loops.uncertain(own, dims)
-        if ordered:
-            uncertain = [pair for pair in zip(own, dims) if not self.shaper.equal(*pair)]
-        if not uncertain:
-            return array, own
+    def leaves(self, op: Op, found: dict[Value, _Leaf]) -> None:
+        """The arrays that the expression reads, through fused maps."""
+        for value in op.operands[1:] if op.name == "map_into" else op.operands:
+            if value in self.fused:
+                self.leaves(self.fused[value], found)
+            elif isinstance(value.type, ArrayType) and value not in found:
+                found[value] = _Leaf(value, self.shaper.dims(value))
+
+    def loops(self, op: Op, dims: Dims, target: Value) -> None:
+        """Loops that store the expression into the target, of the given sizes."""
+        found: dict[Value, _Leaf] = {}
+        self.leaves(op, found)
+        if op.name == "map_into":
+            for leaf in found.values():
+                if leaf.array is not target:
+                    leaf.array = self.without_overlap(leaf, target)
+        differing = [pair for leaf in found.values() for pair in self.uncertain(leaf, dims)]
+        if not differing:
+            self.direct(op, dims, target, found)
+            return
         b = self.builder
-        fits = b.bool(True)
-        for pair in uncertain:
-            fits = b.value("and", fits, b.value("cmp", *pair, pred="eq"))
-        type = array.type
-        assert isinstance(type, ArrayType)
-        pairs = zip(own, dims[len(dims) - type.ndim :])
-        whole = [size if self.shaper.is_one(size) and not ordered else every for size, every in pairs]
+        same = b.bool(True)
+        for size, whole in differing:
+            same = b.value("and", same, b.value("cmp", size, whole, pred="eq"))
         regions = (Region(), Region())
         with b.into(regions[0]):
-            b.op("yield", array)
+            self.direct(op, dims, target, found)
+            b.op("yield")
         with b.into(regions[1]):
-            made = ArrayType(type.dtype, type.ndim, "F" if type.layout == "F" else "C")
-            copy = b.value("alloc", *whole, type=made)
-            view = self.loops.stretch(array, own, whole)
-            self.loops.nest(whole, lambda at: self.loops.store(self.loops.load(view, at), copy, at), [copy])
-            if made != type:
-                strides = [b.value("stride", copy, axis=axis) for axis in range(type.ndim)]
-                copy = b.value("view", copy, b.i64(0), *whole, *strides, type=type)
+            self.stretched(op, dims, target, found)
             for rare in regions[1].ops:
                 mark_cold(rare)
-            b.op("yield", copy)
-        chosen = b.op("if", fits, regions=regions).result
-        return self.with_unit_stride(chosen, array, whole), whole
+            b.op("yield")
+        b.op("if", same, regions=regions)
 
-    def with_unit_stride(self, chosen: Value, array: Value, dims: Dims) -> Value:
-        """The array that was chosen, known to have neighbours along the last axis if the original one has."""
-        b, type = self.builder, array.type
-        assert isinstance(type, ArrayType)
-        maker = self.roots.makers.get(array)
-        if type.layout != "A" or type.ndim == 0 or maker is None or maker.name != "view":
-            return chosen
-        known = self.constants.get(maker.operands[-1]) == type.dtype.itemsize or self.is_unit(maker.operands[-1])
-        if not known:
-            return chosen
-        strides = [b.value("stride", chosen, axis=axis) for axis in range(type.ndim - 1)]
-        return b.value("view", chosen, b.i64(0), *dims, *strides, b.i64(type.dtype.itemsize), type=type)
+    def uncertain(self, leaf: _Leaf, dims: Dims) -> list[tuple[Value, Value]]:
+        """The axes of a leaf that may be of size 1 where the result's are not."""
+        pairs = zip(leaf.dims, dims[len(dims) - len(leaf.dims) :])
+        return [(d, whole) for d, whole in pairs if not self.shaper.equal(d, whole) and not self.shaper.is_one(d)]
 
-    def is_unit(self, stride: Value) -> bool:
-        """Whether a stride is that of the last axis of an array in C order."""
-        maker = self.roots.makers.get(stride)
-        if maker is None or maker.name != "stride":
-            return False
-        type = maker.operands[0].type
-        return isinstance(type, ArrayType) and type.layout == "C" and maker.attrs["axis"] == type.ndim - 1
-
-    def use(self, op: Op) -> None:
-        """What is done with an array that is not there: a size in bytes, a view, an element."""
-        array = op.operands[0]
-        if op.name == "stride":
-            self.sizes[op.result] = self.stride(array, op)
-        elif op.name == "view":
-            self.view(op)
-        else:
-            assert op.name == "load"
-            self.sizes[op.result] = self.element(op)
-
-    def stride(self, array: Value, op: Op) -> Value:
-        """The distance in bytes that the array would have. Views know theirs."""
-        axis, b = op.attrs["axis"], self.builder
-        assert isinstance(axis, int) and isinstance(array.type, ArrayType)
-        maker = self.roots.makers[array]
-        if maker.name == "view":
-            return maker.operands[2 + array.type.ndim + axis]
-        result = b.i64(array.type.dtype.itemsize)
-        for size in self.shaper.shapes[array][axis + 1 :]:
-            result = b.value("mul", size, result)
-        return result
-
-    def view(self, op: Op) -> None:
-        """A view of a map's elements; one in C order is a view of each of the arrays that the map reads."""
-        place = self.views.places[op.result]
-        assert place is not None and isinstance(op.result.type, ArrayType)
-        self.places[op.result] = place
-        dims = op.operands[2 : 2 + op.result.type.ndim]
-        self.shaper.shapes[op.result] = dims
-        if place.source is not op.result:
-            return
-        b, old = self.builder, self.sources[op.operands[0]]
-        arrays = {}
-        for leaf, (array, _) in old.arrays.items():
-            type = array.type
-            assert isinstance(type, ArrayType)
-            strides = [b.i64(type.dtype.itemsize)]
-            for size in dims[:0:-1]:
-                strides.insert(0, b.value("mul", size, strides[0]))
-            shaped = replace(type, ndim=len(dims), layout="C")
-            arrays[leaf] = (b.value("view", array, b.i64(0), *dims, *strides, type=shaped), dims)
-        self.sources[op.result] = _Source(old.op, dims, arrays)
-
-    def element(self, load: Op) -> Value:
-        """The element that a load reads."""
+    def without_overlap(self, leaf: _Leaf, target: Value) -> Value:
+        """The leaf, or a copy if it shares memory with the target and is not the same array."""
         b = self.builder
-        place = self.places[load.operands[0]]
-        source = self.sources[place.source]
-        sizes = self.shaper.shapes[load.operands[0]]
-        own = [self.checked(load, axis, index, sizes[axis]) for axis, index in enumerate(load.operands[1:])]
-        at = []
-        for axis, starts in enumerate(place.starts):
-            terms = [self.sizes.get(start, start) for start in starts]
-            for index, (along, step) in zip(own, place.axes):
-                if along == axis:
-                    terms.append(index if step is None else b.value("mul", index, self.sizes.get(step, step)))
-            total = terms[0] if terms else b.i64(0)
-            for term in terms[1:]:
-                total = b.value("add", total, term)
-            at.append(total)
-        arrays = source.arrays
-        return self.loops.compute(
-            source.op, lambda leaf: self.loops.read(arrays[leaf][0], arrays[leaf][1], source.dims, at), {}
+        type = leaf.array.type
+        assert isinstance(type, ArrayType)
+        shares = b.value("overlap", target, leaf.array)
+        if target.type == type:
+            shares = b.value("and", shares, b.value("not", b.value("same", target, leaf.array)))
+        regions = (Region(), Region())
+        with b.into(regions[0]):
+            made = ArrayType(type.dtype, type.ndim, "F" if type.layout == "F" else "C")
+            copy = b.value("alloc", *leaf.dims, type=made)
+            self.nest(
+                leaf.dims, lambda at: b.op("store", self.load(leaf.array, at), copy, *at, checked=False, wrap=False)
+            )
+            if made != type:
+                strides = [b.value("stride", copy, axis=axis) for axis in range(type.ndim)]
+                copy = b.value("view", copy, b.i64(0), *leaf.dims, *strides, type=type)
+            b.op("yield", copy)
+        with b.into(regions[1]):
+            b.op("yield", leaf.array)
+        return b.op("if", shares, regions=regions).result
+
+    def load(self, array: Value, indices: list[Value]) -> Value:
+        return self.builder.value("load", array, *indices, checked=False, wrap=False)
+
+    def direct(self, op: Op, dims: Dims, target: Value, leaves: dict[Value, _Leaf]) -> None:
+        """Every axis of a leaf is as long as the result's, or of size 1 by its definition."""
+        b = self.builder
+        arrays = {value: leaf.array for value, leaf in leaves.items()}
+        if self.is_flat(dims, target, leaves):
+            count = dims[0]
+            for size in dims[1:]:
+                count = b.value("mul", count, size)
+            target = self.flat(target, count)
+            arrays = {value: self.flat(array, count) for value, array in arrays.items()}
+            self.nest([count], lambda at: self.element(op, target, at, lambda value: self.load(arrays[value], at)))
+            return
+        zero = b.i64(0)
+
+        def read(value: Value, at: list[Value]) -> Value:
+            leaf = leaves[value]
+            own = at[len(at) - len(leaf.dims) :]
+            indices = [
+                zero if self.shaper.is_one(d) and not self.shaper.equal(d, whole) else index
+                for d, whole, index in zip(leaf.dims, dims[len(dims) - len(leaf.dims) :], own)
+            ]
+            return self.load(arrays[value], indices)
+
+        self.nest(
+            dims,
+            lambda at: self.element(op, target, at, lambda value: read(value, at)),
+            by_columns([target, *(leaf.array for leaf in leaves.values())]),
         )
 
-    def checked(self, load: Op, axis: int, index: Value, size: Value) -> Value:
-        """An index of a load, with the check that the load has."""
-        if not load.attr("checked") and not load.attr("wrap"):
-            return index
-        assert index.type == I64
-        attrs = {"axis": axis, "checked": load.attr("checked"), "wrap": load.attr("wrap")}
-        return self.builder.value("index", index, size, **attrs)
+    def is_flat(self, dims: Dims, target: Value, leaves: dict[Value, _Leaf]) -> bool:
+        """Whether all arrays are contiguous in the same way, with all axes."""
+        layouts = set()
+        for array in (target, *(leaf.array for leaf in leaves.values())):
+            assert isinstance(array.type, ArrayType)
+            layouts.add(array.type.layout if array.type.ndim == len(dims) else "A")
+        stretched = any(
+            self.shaper.is_one(d) and not self.shaper.equal(d, whole)
+            for leaf in leaves.values()
+            for d, whole in zip(leaf.dims, dims)
+        )
+        if self.is_small(dims):
+            return False
+        return len(dims) > 1 and len(layouts) == 1 and "A" not in layouts and not stretched
+
+    def flat(self, array: Value, count: Value) -> Value:
+        """A view of rank 1 of a contiguous array."""
+        assert isinstance(array.type, ArrayType)
+        type = replace(array.type, ndim=1, layout="C")
+        b = self.builder
+        return b.value("view", array, b.i64(0), count, b.i64(type.dtype.itemsize), type=type)
+
+    def stretched(self, op: Op, dims: Dims, target: Value, leaves: dict[Value, _Leaf]) -> None:
+        """Any axis of a leaf may be of size 1: it is read with a stride of 0."""
+        b = self.builder
+        zero = b.i64(0)
+        views = {}
+        for value, leaf in leaves.items():
+            type = leaf.array.type
+            assert isinstance(type, ArrayType)
+            strides = []
+            missing = len(dims) - type.ndim
+            for axis, whole in enumerate(dims):
+                if axis < missing:
+                    strides.append(zero)
+                    continue
+                whole_axis = b.value("cmp", leaf.dims[axis - missing], whole, pred="eq")
+                strides.append(b.value("select", whole_axis, b.value("stride", leaf.array, axis=axis - missing), zero))
+            stretched = replace(type, ndim=len(dims), layout="A", readonly=True)
+            views[value] = b.value("view", leaf.array, zero, *dims, *strides, type=stretched)
+        self.nest(dims, lambda at: self.element(op, target, at, lambda value: self.load(views[value], at)))
+
+    def nest(self, dims: Dims, body: Callable[[list[Value]], object], by_columns: bool = False) -> None:
+        """Nested loops over the sizes, the last axis innermost (the first, `by_columns`)."""
+        order = list(range(len(dims)))
+        self._nest(dims, order[::-1] if by_columns else order, {}, body)
+
+    def _nest(self, dims: Dims, order: list[int], at: dict[int, Value], body: Callable[[list[Value]], object]) -> None:
+        if not order:
+            body([at[axis] for axis in range(len(dims))])
+            return
+        b = self.builder
+        region = region_with_args([I64])
+        label = self.labels
+        self.labels += 1
+        with b.into(region):
+            self._nest(dims, order[1:], {**at, order[0]: region.args[0]}, body)
+            b.op("continue", label=label)
+        b.op("for", b.i64(0), dims[order[0]], b.i64(1), regions=[region], label=label)
+
+    def element(self, op: Op, target: Value, at: list[Value], read: Reader) -> None:
+        """Compute one element and store it."""
+        value = self.compute(op, read, {})
+        self.builder.op("store", value, target, *at, checked=False, wrap=False)
+
+    def compute(self, op: Op, read: Reader, done: dict[Value, Value]) -> Value:
+        """The value of the map's region for the current element."""
+        inputs = op.operands[1:] if op.name == "map_into" else op.operands
+        values: dict[Value, Value] = {}
+        for arg, value in zip(op.regions[0].args, inputs):
+            if value not in done:
+                if value in self.fused:
+                    done[value] = self.compute(self.fused[value], read, done)
+                else:
+                    done[value] = read(value) if isinstance(value.type, ArrayType) else value
+            values[arg] = done[value]
+        body = clone_region(op.regions[0], values, {})
+        self.builder.region.ops.extend(body.ops[:-1])
+        return body.ops[-1].operands[0]

@@ -18,7 +18,6 @@ from quadrants.passes import (
     hoist_checks,
     idioms,
     if_convert,
-    inline_readers,
     interchange,
     lanes,
     ownership,
@@ -35,8 +34,6 @@ from quadrants.passes.context import FunctionPass, PassContext, PassOptions
 
 PASSES: tuple[FunctionPass, ...] = (
     simplify.run,
-    inline_readers.run,
-    simplify.again,
     expand_maps.run,
     if_convert.run,
     idioms.run,
@@ -64,8 +61,6 @@ PASSES: tuple[FunctionPass, ...] = (
 #: What kernels go through before the passes of their device: nothing that copies code.
 DEVICE_PASSES: tuple[FunctionPass, ...] = (
     simplify.run,
-    inline_readers.run,
-    simplify.again,
     expand_maps.run,
     if_convert.run,
     simplify.again,
