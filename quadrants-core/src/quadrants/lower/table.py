@@ -50,6 +50,7 @@ UNSUPPORTED: Mapping[str, str] = MappingProxyType(
     {
         "map": "expanded into loops by the pass expand_maps",
         "map_into": "expanded into loops by the pass expand_maps",
+        "launch": "done by the host, for code that runs on a device",
         **{
             defn.name: "of devices: on the CPU, passes.blocks makes loops over the threads of a block of it"
             for defn in (*device.DEFS, *subgroup.DEFS)
