@@ -24,7 +24,8 @@ hypothesis.settings.register_profile("explore", deadline=None, print_blob=True)
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before any test module is imported: kernels may be compiled at import."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a run in the background; the processes of tests inherit it
+    # A run in the background ignores Ctrl-C, and the processes that tests start would inherit that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
     folder = tempfile.mkdtemp(prefix="quadrants-tests-")
