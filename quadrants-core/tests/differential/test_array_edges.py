@@ -64,6 +64,7 @@ WRITTEN = {
         (TABLE, TABLE.T, np.zeros((4, 4))), (TABLE, TABLE.T, np.zeros((2, 4, 4))), (TABLE, TABLE.T, np.zeros((4, 4), np.float32)),
         (TABLE, TABLE.T, np.zeros((4, 4), order="F")),
     ],
+    "lambda a, b: np.dot(a, b)": [(np.ones((2, 3, 4)), np.ones((3, 5))), (np.ones((2, 3, 4)), np.ones(5)), (np.ones(3), np.ones(4))],
     "lambda a: (np.matmul(a, a.T, dtype=np.float64), np.matmul(a, a.T))": [(TABLE.astype(np.int8),)],
     "lambda x, y, w: (np.polyfit(x, y, 2, w=w), np.polyfit(x, y, 1))": [
         (LINE, LINE**2, 1 + LINE), (LINE, LINE**2, LINE[1:]), (LINE, np.stack((LINE, LINE**3), 1), 1 + LINE),

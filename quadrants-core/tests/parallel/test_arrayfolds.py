@@ -27,6 +27,21 @@ def rows(x, total):
         total += x[i]
 
 
+def parts_of_rows(x, total):
+    for i in qd.prange(len(x)):
+        total[1:] += x[i, 1:]
+
+
+def one_row(x, table):
+    for i in qd.prange(len(x)):
+        table[1, :] += x[i, :]
+
+
+def part_of_one_row(x, table):
+    for i in qd.prange(len(x)):
+        table[1, 1:3] += x[i, 1:3]
+
+
 def scatter(p, grid):
     for i in qd.prange(len(p)):
         for a in range(2):
@@ -62,6 +77,9 @@ def test_folds_into_arrays(n: int) -> None:
         (weighted, (k, x.astype(np.float64), np.arange(9.0))),
         (rows, (rng.integers(-9, 9, (n, 4)), np.arange(4))),
         (rows, (rng.integers(-9, 9, (n, 4)).astype(np.float32), np.arange(4, dtype=np.float32))),
+        (parts_of_rows, (rng.integers(-9, 9, (n, 4)), np.arange(4))),
+        (one_row, (rng.integers(-9, 9, (n, 4)), np.arange(12).reshape(3, 4))),
+        (part_of_one_row, (rng.integers(-9, 9, (n, 4)), np.arange(12).reshape(3, 4))),
         (scatter, (rng.integers(0, 4, (n, 2)), np.ones((5, 5), np.int64))),
         (greatest, (x.astype(np.float64), k, np.full(9, -3.0))),
         (products, (x | 1, k, np.ones(9, np.int64))),

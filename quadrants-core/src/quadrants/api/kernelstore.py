@@ -45,15 +45,27 @@ class Request:
         found = [root for root in stored.literal_roots(self.arg_types) if root is not self.function]
         return [self.function, *found]
 
-    def key(self) -> str | None:
-        """The first key of the cache; None where something has no fingerprint."""
+    def key(self, kind: str = "kernel") -> str | None:
+        """The first key of the cache, for what is kept of this kind; None where something has no fingerprint."""
         assert isinstance(self.function, types.FunctionType)
         backend = package_key(type(get_backend(self.target.backend)).__module__)
-        context = ("kernel", compiler_key(), backend, host_target().fingerprint, self.target.to_json())
+        context = (kind, compiler_key(), backend, host_target().fingerprint, self.target.to_json())
         try:
             return stored.first_key(self.function, self.arg_types, self.options, None, context)
         except Uncacheable:
             return None
+
+
+def fields_of(artifact: Artifact) -> tuple[object, ...]:
+    """An artifact as what the cache can write."""
+    text = tuple(artifact.text.items())
+    return artifact.target.to_json(), artifact.format, artifact.code, artifact.entries, artifact.metadata, text
+
+
+def artifact_of(fields: Sequence[Any]) -> Artifact:
+    """The artifact that has the fields."""
+    target, format_, code, entries, metadata, text = fields
+    return Artifact(Target.from_json(target), format_, code, entries, metadata, dict(text))
 
 
 def load(request: Request) -> Found | None:
@@ -66,11 +78,10 @@ def load(request: Request) -> Found | None:
     if found is None:
         return None
     try:
-        entry, machine, hidden, target, format_, code, entries, metadata, text = _CODEC.loads(found.payload)
+        entry, machine, hidden, *fields = _CODEC.loads(found.payload)
+        return entry, machine, hidden, artifact_of(fields), found.refs
     except (Uncacheable, LookupError, TypeError, ValueError):
         return None
-    artifact = Artifact(Target.from_json(target), format_, code, entries, metadata, dict(text))
-    return entry, machine, hidden, artifact, found.refs
 
 
 def save(
@@ -87,19 +98,7 @@ def save(
     if store is None or key is None:
         return
     try:
-        payload = _CODEC.dumps(
-            (
-                entry,
-                machine,
-                hidden,
-                artifact.target.to_json(),
-                artifact.format,
-                artifact.code,
-                artifact.entries,
-                artifact.metadata,
-                tuple(artifact.text.items()),
-            )
-        )
+        payload = _CODEC.dumps((entry, machine, hidden, *fields_of(artifact)))
         manifest.save(store, key, refs, request.roots, payload)
     except Uncacheable:
         return  # it works in this process, and is compiled again in the next

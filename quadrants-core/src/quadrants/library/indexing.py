@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.support import as_array, iota
+from quadrants.library.support import as_array, iota, lengths
 
 
 def slice_bounds(start, stop, step, n):
@@ -126,17 +126,6 @@ def apart(places, a):
     if places.dtype == a.dtype:
         return places.copy()
     return places
-
-
-def lengths(shape):
-    """The lengths as NumPy's messages write them: (2,3), (4,)."""
-    if len(shape) == 0:
-        return ""
-    if len(shape) == 1:
-        return f"{shape[0]},"
-    if len(shape) == 2:
-        return f"{shape[0]},{shape[1]}"
-    return f"{shape[0]},{lengths(shape[1:])}"
 
 
 def fitted(value, shape):

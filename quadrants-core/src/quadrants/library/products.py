@@ -10,7 +10,16 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
-from quadrants.library.support import as_array, axis_last, checked_axis, deliver, product, sum_dtype, wide_dtype
+from quadrants.library.support import (
+    as_array,
+    axis_last,
+    checked_axis,
+    deliver,
+    lengths,
+    product,
+    sum_dtype,
+    wide_dtype,
+)
 
 WIDTH = 128
 DEPTH = 16
@@ -128,21 +137,10 @@ def product_1d_2d(x, y, dtype):
     return product_2d(x.reshape((1, x.shape[0])), y, dtype).reshape(-1)
 
 
-def shape_text(shape):
-    """The shape as NumPy's messages have it: (2,3)."""
-    if len(shape) == 0:
-        return "()"
-    if len(shape) == 1:
-        return f"({shape[0]},)"
-    if len(shape) == 2:
-        return f"({shape[0]},{shape[1]})"
-    return f"{shape}"
-
-
 def check_aligned(x, y, i, j):
     if x.shape[i] != y.shape[j]:
         raise ValueError(
-            f"shapes {shape_text(x.shape)} and {shape_text(y.shape)} not aligned: "
+            f"shapes ({lengths(x.shape)}) and ({lengths(y.shape)}) not aligned: "
             f"{x.shape[i]} (dim {i}) != {y.shape[j]} (dim {j})"
         )
 

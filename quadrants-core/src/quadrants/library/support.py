@@ -219,3 +219,14 @@ def unpacked(x):
     if isinstance(x, np.ndarray) and x.ndim == 0:
         return x[()]
     return x
+
+
+def lengths(shape):
+    """The lengths as NumPy's messages write them: (2,3), (4,)."""
+    if len(shape) == 0:
+        return ""
+    if len(shape) == 1:
+        return f"{shape[0]},"
+    if len(shape) == 2:
+        return f"{shape[0]},{shape[1]}"
+    return f"{shape[0]},{lengths(shape[1:])}"

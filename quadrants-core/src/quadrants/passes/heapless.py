@@ -21,19 +21,12 @@ def run(function: Function, context: object = None) -> None:
     for op in function.body.walk():
         if op.name == "overlap" or op.name in _LOGIC and tests & {*op.operands}:
             tests.add(op.result)
-        elif op.name == "if":
-            for region in filter(_allocates, op.regions):
-                if op.operands[0] in tests or _is_rare(region):
-                    region.ops[:] = _raising(op)
+        elif op.name == "if" and op.operands[0] in tests and _allocates(op.regions[0]):
+            op.regions[0].ops[:] = _raising(op)
 
 
 def _allocates(region: Region) -> bool:
     return any(op.name == "alloc" and not op.attr("stack") for op in region.ops)
-
-
-def _is_rare(region: Region) -> bool:
-    """Whether it is the way of `expand_maps` for sizes that only running shows to be 1, which may overlap as well."""
-    return any(op.attrs.get("cold") for op in region.walk())
 
 
 def _raising(op: Op) -> list[Op]:

@@ -93,9 +93,8 @@ def run(
     """Run every pass over every function of the module. `mark` is told the name of each pass when it ends."""
     context = PassContext(module, options or PassOptions())
     for apply in PASSES:
-        for name, function in list(module.functions.items()):  # some add functions, or remove them
-            if name in module.functions:
-                apply(function, context)
+        for function in list(module.functions.values()):  # some add functions
+            apply(function, context)
         if mark is not None:
             mark(apply.__module__.rpartition(".")[2])
         if context.options.verify:

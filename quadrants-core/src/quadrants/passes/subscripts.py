@@ -168,36 +168,8 @@ class Subscripts:
             if offset is None or len(known) < len(strides) or source.offset is None:
                 found.append(Place(source.root, None))
             else:
-                begins = plus(source.offset, self._through(offset))
-                found.append(Place(source.root, begins, self._whole_lines(op, source.root, begins, known)))
+                found.append(Place(source.root, plus(source.offset, self._through(offset)), known))
         return found
-
-    def _whole_lines(self, op: Op, root: Value, begins: Poly, strides: tuple[Poly, ...]) -> tuple[Poly, ...]:
-        """The strides of a view, where an axis that is all of the last one of an array in C order has the symbol of its stride in
-        place of its number: so the places along it are indices of that axis, which they are not in an array of another shape."""
-        type = root.type
-        assert isinstance(type, ArrayType)
-        last = type.ndim - 1
-        if type.layout != "C" or last == 0 or self.symbol(op.operands[0]) is not root:
-            return strides
-        if not all(any(self._strides_over(value, last) for value in term) for term in begins):
-            return strides  # it may begin in the middle of a line
-        unit: Poly = {(): type.dtype.itemsize}
-        symbol: Poly = {(self.stride(root, last),): 1}
-        dims = op.operands[2 : 2 + len(strides)]
-        return tuple(symbol if s == unit and self._is_size(d, root, last) else s for s, d in zip(strides, dims))
-
-    def _strides_over(self, value: Value, last: int) -> bool:
-        """Whether a value is the stride of an axis in front of the last one."""
-        known = self.axes_of.get(value)
-        return known is not None and known[1] != last
-
-    def _is_size(self, dim: Value, array: Value, axis: int) -> bool:
-        """Whether a value is the size of an axis of an array."""
-        maker = self.makers.get(dim)
-        if maker is None or maker.name != "dim" or maker.attrs["axis"] != axis:
-            return False
-        return self.nest.invariant(dim) and self.symbol(maker.operands[0]) is self.symbol(array)
 
     def _through(self, poly: Poly) -> Poly:
         """The polynomial with the strides of views, which are operands of these, replaced by what they are."""

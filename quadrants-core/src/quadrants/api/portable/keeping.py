@@ -6,19 +6,17 @@ of its kernels; gives them back in another process, if the globals that it depen
 
 from __future__ import annotations
 
-import types
 from collections.abc import Sequence
+from typing import Any
 
 from quadrants._frozen import frozen
 from quadrants.api import stored
-from quadrants.api.kernelstore import Request
-from quadrants.backend.contract import Artifact, Target
-from quadrants.backend.registry import get_backend
+from quadrants.api.kernelstore import Request, artifact_of, fields_of
+from quadrants.backend.contract import Artifact
 from quadrants.cache import manifest
 from quadrants.cache.dependencies import Ref
-from quadrants.cache.fingerprint import Uncacheable, compiler_key, package_key
+from quadrants.cache.fingerprint import Uncacheable
 from quadrants.cache.store import current
-from quadrants.host.target import host_target
 from quadrants.types import Scalar, Type
 
 HiddenAt = tuple[int, tuple[int, ...]]
@@ -38,21 +36,10 @@ class Parts:
     hidden: tuple[HiddenAt, ...]
 
 
-def _key(request: Request) -> str | None:
-    """The first key of the cache; None where something has no fingerprint."""
-    assert isinstance(request.function, types.FunctionType)
-    backend = package_key(type(get_backend(request.target.backend)).__module__)
-    context = ("portable", compiler_key(), backend, host_target().fingerprint, request.target.to_json())
-    try:
-        return stored.first_key(request.function, request.arg_types, request.options, None, context)
-    except Uncacheable:
-        return None
-
-
 def load(request: Request) -> tuple[Parts, tuple[Ref, ...]] | None:
     """The program of an earlier process."""
     store = current() if request.options.cache else None
-    key = None if store is None else _key(request)
+    key = None if store is None else request.key("portable")
     if store is None or key is None:
         return None
     found = manifest.lookup(store, key, request.roots)
@@ -65,22 +52,18 @@ def load(request: Request) -> tuple[Parts, tuple[Ref, ...]] | None:
         return None
 
 
-def _kernel(fields: Sequence[object]) -> KernelParts:
-    name, machine, target, format_, code, entries, metadata, text = fields
-    artifact = Artifact(Target.from_json(target), format_, code, entries, metadata, dict(text))  # type: ignore[arg-type, call-overload]
-    return name, machine, artifact  # type: ignore[return-value]
+def _kernel(fields: Sequence[Any]) -> KernelParts:
+    name, machine, *rest = fields
+    return name, machine, artifact_of(rest)
 
 
 def save(request: Request, parts: Parts, refs: Sequence[Ref]) -> None:
     """Keep a program, if everything that it depends on has a fingerprint."""
     store = current() if request.options.cache else None
-    key = None if store is None else _key(request)
+    key = None if store is None else request.key("portable")
     if store is None or key is None:
         return
-    kernels = tuple(
-        (name, machine, a.target.to_json(), a.format, a.code, a.entries, a.metadata, tuple(a.text.items()))
-        for name, machine, a in parts.kernels
-    )
+    kernels = tuple((name, machine, *fields_of(artifact)) for name, machine, artifact in parts.kernels)
     fields = (parts.host, kernels, parts.machine, parts.scratch, parts.result, parts.hidden)
     try:
         manifest.save(store, key, refs, request.roots, stored.codec(request.arg_types).dumps(fields))

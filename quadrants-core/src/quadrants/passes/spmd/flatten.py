@@ -25,10 +25,10 @@ class _Part:
     along: list[int | None]
 
 
-def flatten(region: Region, makers: Mapping[Value, Op], sizes: Mapping[tuple[Value, int], int]) -> None:
-    """Rewrite the accesses in a region. `sizes`: those of parameters that are known, by the axis."""
+def flatten(region: Region, makers: Mapping[Value, Op]) -> None:
+    """Rewrite the accesses in a region."""
     inside = {result: op for op in region.walk() for result in op.results}
-    flattener = _Flattener({**makers, **inside}, sizes)
+    flattener = _Flattener({**makers, **inside})
     flattener.region(region)
     if flattener.parts:
         used = {operand for op in region.walk() for operand in op.operands}
@@ -45,7 +45,6 @@ def _drop(region: Region, dead: set[Op]) -> None:
 @dataclass(slots=True)
 class _Flattener:
     makers: Mapping[Value, Op]
-    sizes: Mapping[tuple[Value, int], int]
     parts: dict[Value, _Part] = field(default_factory=dict)
 
     def region(self, region: Region) -> None:
@@ -72,10 +71,8 @@ class _Flattener:
         along: list[int | None] = [None] * old.ndim
         if type.dtype != old.dtype or not self.offset(offset, source, begins):
             return None
-        for axis, (size, stride) in enumerate(zip(rest, rest[type.ndim :])):
+        for axis, stride in enumerate(rest[type.ndim :]):
             found = self.stride(stride, source)
-            if found is None and self.is_line(size, stride, source):
-                found = old.ndim - 1
             if found is None or along[found] is not None:
                 return None
             along[found] = axis
@@ -88,24 +85,6 @@ class _Flattener:
             return None
         axis = op.attrs["axis"]
         return axis if isinstance(axis, int) else None
-
-    def is_line(self, size: Value, stride: Value, source: Value) -> bool:
-        """Whether an axis with a stride that is a number is all of the last one of an array in C order: only then its indices are
-        indices of that axis, which those of an array of another shape are not."""
-        type, op, counts = source.type, self.makers.get(stride), self.makers.get(size)
-        assert isinstance(type, ArrayType)
-        if type.layout != "C" or op is None or op.name != "const" or op.attrs["value"] != type.dtype.itemsize:
-            return False
-        made = self.makers.get(source)
-        if made is not None and made.name == "alloc":
-            return made.operands[type.ndim - 1] is size
-        if counts is not None and counts.name == "const":
-            return self.sizes.get((source, type.ndim - 1)) == counts.attrs["value"]
-        return (
-            counts is not None
-            and counts.name == "dim"
-            and (counts.operands[0], counts.attrs["axis"]) == (source, type.ndim - 1)
-        )
 
     def offset(self, value: Value, source: Value, begins: list[Value | None]) -> bool:
         """Take an offset apart: fills in where the part begins along each axis."""

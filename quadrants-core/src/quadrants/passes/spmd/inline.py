@@ -44,8 +44,7 @@ def hot_code(
     inliner.region(copy.regions[0], (function.name,))
     replace_uses(copy.regions[0], inliner.returned)
     unroll(copy.regions[0], constants, max(inliner.label, label))
-    sizes = {(function.params[number], axis): size for number, axis, size in function.sizes}
-    flatten(copy.regions[0], makers, sizes)
+    flatten(copy.regions[0], makers)
     return copy
 
 
