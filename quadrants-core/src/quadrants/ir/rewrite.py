@@ -232,3 +232,12 @@ def fold(op: Op, constants: Mapping[Value, Any]) -> list[Op] | None:
     return [
         constant(result, value.type) for result, value in zip(results, op.results) if isinstance(value.type, Scalar)
     ]
+
+
+def returns_break(region: Region, label: int) -> None:
+    """Let the returns of a function's body leave a block with the label: the body stands in the place of a call."""
+    for position, op in enumerate(region.ops):
+        for nested in op.regions:
+            returns_break(nested, label)
+        if op.name == "return":
+            region.ops[position] = Op(OPS["break"], op.operands, [], {"label": label}, [], op.loc)

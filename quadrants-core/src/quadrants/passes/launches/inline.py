@@ -11,7 +11,7 @@ from quadrants._frozen import record
 from quadrants.diagnostics import Code, CompileError
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
-from quadrants.ir.rewrite import clone_region, fresh_labels, max_label, replace_uses
+from quadrants.ir.rewrite import clone_region, fresh_labels, max_label, replace_uses, returns_break
 from quadrants.passes.context import location_of
 from quadrants.passes.structure import LOOPS
 
@@ -90,13 +90,5 @@ class _Inliner:
         if len(returns) == 1 and body.ops[-1] is returns[0]:
             self.replaced.update(zip(call.results, returns[0].operands))
             return body.ops[:-1]
-        _break_out(body, label)
+        returns_break(body, label)
         return [Op(OPS["block"], [], call.results, {"label": label}, [body], call.loc)]
-
-
-def _break_out(region: Region, label: int) -> None:
-    for position, op in enumerate(region.ops):
-        for nested in op.regions:
-            _break_out(nested, label)
-        if op.name == "return":
-            region.ops[position] = Op(OPS["break"], op.operands, [], {"label": label}, [], op.loc)

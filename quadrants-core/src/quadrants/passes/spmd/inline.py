@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from quadrants.ir import Function, Module, Op, Region, Value
 from quadrants.ir.ops import OPS
-from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label, replace_uses
+from quadrants.ir.rewrite import clone_op, clone_region, fresh_labels, max_label, replace_uses, returns_break
 from quadrants.passes.modes import keep_mode, mode_of
 from quadrants.passes.spmd.flatten import flatten
 from quadrants.passes.spmd.unroll import has_short_loops, unroll
@@ -97,18 +97,10 @@ class _Inliner:
             end = body.ops.pop()
             self.returned.update(zip(op.results, end.operands))
             return body.ops
-        _returns_break(body, label)
+        returns_break(body, label)
         block = Op(OPS["block"], [], op.results, {"label": label}, [body], op.loc)
         self.region(body, (*chain, name))
         return [block]
-
-
-def _returns_break(region: Region, label: int) -> None:
-    for index, op in enumerate(region.ops):
-        for nested in op.regions:
-            _returns_break(nested, label)
-        if op.name == "return":
-            region.ops[index] = Op(OPS["break"], op.operands, [], {"label": label}, [], op.loc)
 
 
 def first_label(function: Function) -> int:
