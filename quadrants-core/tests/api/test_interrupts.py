@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -111,3 +114,46 @@ def test_recursion_that_polls_still_ends_at_the_limit() -> None:
     for _ in range(3):
         with pytest.raises(RecursionError):
             deep(0)
+
+
+#: What computes large products is compiled when a program comes to the first: the signal arrives meanwhile.
+PRODUCT = """
+import signal
+import sys
+
+import numpy as np
+
+import quadrants as qd
+
+
+class Rung(Exception):
+    pass
+
+
+def ring(number, frame):
+    raise Rung
+
+
+@qd.njit(nogil=sys.argv[1] == "nogil")
+def product(a):
+    return a @ a
+
+
+product(np.ones((2, 2)))
+signal.signal(signal.SIGALRM, ring)
+large = np.ones((2000, 2000))
+signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))
+try:
+    product(large)
+except Rung:
+    print("rung", np.all(product(large[:300, :300]) == 300.0))
+"""
+
+
+@pytest.mark.parametrize("delay", ["0.0005", "0.01", "0.04"])
+@pytest.mark.parametrize("mode", ["gil", "nogil"])
+def test_a_signal_while_the_kernel_of_products_is_made(mode: str, delay: str) -> None:
+    settings = {**os.environ, "QUADRANTS_CACHE": "0"}
+    command = [sys.executable, "-c", PRODUCT, mode, delay]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=settings)
+    assert (done.stdout, done.stderr) == ("rung True\n", "")

@@ -3,14 +3,15 @@
 Takes a name; gives the address of what compiled code calls, `qd_contract(context, number, words)`: the kernel of that kind of
 numbers (see `lower.contraction`), which is made first if it is not there. Without words it is only made. A worker of the thread
 pool, which cannot ask Python, is refused until it is. Kernels are kept in the cache, one for all functions of a machine.
+
+What is raised while one is made, by a signal's handler above all, is raised by the compiled code: its poll would not see that
+signal again.
 """
 
 from __future__ import annotations
 
-import _thread
 import ctypes
 import functools
-import threading
 
 from quadrants.host import support, symbols
 from quadrants.host.target import host_target
@@ -19,7 +20,11 @@ from quadrants.lower.contraction import DONE, NUMBERS, REFUSED, SYMBOL
 
 _ENTRY = f"""
 @kernels = global [{len(NUMBERS)} x ptr] zeroinitializer
-@make = global ptr null
+@makers = global [{len(NUMBERS)} x ptr] zeroinitializer
+declare void @PyEval_RestoreThread(ptr)
+declare ptr @PyEval_SaveThread()
+declare ptr @PyObject_CallObject(ptr, ptr)
+declare void @Py_DecRef(ptr)
 define i32 @qd_contract(ptr %context, i32 %number, ptr %words) {{
 entry:
   %at = getelementptr [{len(NUMBERS)} x ptr], ptr @kernels, i32 0, i32 %number
@@ -28,17 +33,33 @@ entry:
   br i1 %there, label %run, label %ask
 ask:
   %thread.at = getelementptr i8, ptr %context, i64 {CTX_THREAD}
-  %thread = load i64, ptr %thread.at
-  %worker = icmp eq i64 %thread, {NO_POLLS}
-  br i1 %worker, label %refused, label %create
+  %thread = load ptr, ptr %thread.at
+  %thread.word = ptrtoint ptr %thread to i64
+  switch i64 %thread.word, label %attach [ i64 0, label %create i64 {NO_POLLS}, label %refused ]
+attach:
+  call void @PyEval_RestoreThread(ptr %thread)
+  br label %create
 create:
-  %function = load ptr, ptr @make
-  call void %function(i32 %number)
-  %made = load atomic ptr, ptr %at acquire, align 8
-  %fine = icmp ne ptr %made, null
-  br i1 %fine, label %run, label %refused
+  %maker.at = getelementptr [{len(NUMBERS)} x ptr], ptr @makers, i32 0, i32 %number
+  %maker = load ptr, ptr %maker.at
+  %result = call ptr @PyObject_CallObject(ptr %maker, ptr null)
+  %raised = icmp eq ptr %result, null
+  br i1 %raised, label %keep, label %created
+keep:
+  store ptr null, ptr %thread.at
+  ret i32 -1
+created:
+  call void @Py_DecRef(ptr %result)
+  %attached = icmp ne ptr %thread, null
+  br i1 %attached, label %detach, label %made
+detach:
+  %again = call ptr @PyEval_SaveThread()
+  br label %made
+made:
+  %new = load atomic ptr, ptr %at acquire, align 8
+  br label %run
 run:
-  %kernel = phi ptr [ %known, %entry ], [ %made, %create ]
+  %kernel = phi ptr [ %known, %entry ], [ %new, %made ]
   %only = icmp eq ptr %words, null
   br i1 %only, label %ready, label %call
 ready:
@@ -51,8 +72,6 @@ refused:
 }}
 """
 
-_lock = threading.RLock()
-
 
 class Contractions:
     """The entry, and the kernels that were made so far.
@@ -63,23 +82,16 @@ class Contractions:
 
     def __init__(self, addresses: dict[str, int]) -> None:
         self.addresses = addresses
-        self._failed: set[int] = set()
-        self._callback = ctypes.CFUNCTYPE(None, ctypes.c_int32)(self._make)
-        make = ctypes.cast(self._callback, ctypes.c_void_p).value
-        ctypes.c_uint64.from_address(addresses["make"]).value = make or 0
+        self._makers = [functools.partial(self._make, number) for number in range(len(NUMBERS))]
+        for number, maker in enumerate(self._makers):  # compiled code has their addresses
+            ctypes.c_uint64.from_address(addresses["makers"] + 8 * number).value = id(maker)
 
     def _make(self, number: int) -> None:
-        """Make a kernel, once. Where that fails compiled code goes on without; an interruption is kept for its next poll."""
-        with _lock:
+        """Make a kernel, once."""
+        with support.lock():
             place = ctypes.c_uint64.from_address(self.addresses["kernels"] + 8 * number)
-            if place.value or number in self._failed:
-                return
-            try:
+            if not place.value:
                 place.value = load(number)
-            except KeyboardInterrupt:
-                _thread.interrupt_main()
-            except Exception:  # noqa: BLE001 - whatever is wrong, the loops themselves are there to run
-                self._failed.add(number)
 
 
 def load(number: int) -> int:

@@ -34,21 +34,25 @@ def _contract(e: FunctionEmitter, op: Op) -> None:
     for word, (type, value) in enumerate(values):
         at = e.let(f"getelementptr i64, ptr {words}, i64 {word}") if word else words
         e.line(f"store {type} {value}, ptr {at}, align 8")
+    e.set(op, e.let(f"icmp eq i32 {_call(e, op, array_type(total).dtype, words)}, 0"))
+
+
+def _call(e: FunctionEmitter, op: Op, dtype: Scalar, words: Text) -> Text:
+    """The status of the host's entry. What it raises, or the poll of a kernel, is raised here."""
     if e.module.options.holds_gil and not e.module.is_parallel():  # nobody else asks how to poll, or says it
         thread = e.let(f"getelementptr i8, ptr %ctx, i64 {CTX_THREAD}")
         e.line(f"store i64 0, ptr {thread}, align 8, {CONTEXT}")
-    number = _number(op, array_type(total).dtype)
-    status = e.let(f"call i32 {_entry(e)}(ptr %ctx, i32 {number}, ptr {words})")
+    status = e.let(f"call i32 {_entry(e)}(ptr %ctx, i32 {_number(op, dtype)}, ptr {words})")
     quiet = e.let(f"icmp ule i32 {status}, {REFUSED}")
     site = e.module.site(SiteKind.HOST, e.function, op)
     raise_python_error_in(e, e.branch(quiet, "interrupt"), op, site, status)
-    e.set(op, e.let(f"icmp eq i32 {status}, 0"))
+    return status
 
 
 def _prepare(e: FunctionEmitter, op: Op) -> None:
     dtype = op.attrs["type"]
     assert isinstance(dtype, Scalar)
-    e.let(f"call i32 {_entry(e)}(ptr %ctx, i32 {_number(op, dtype)}, ptr null)")
+    _call(e, op, dtype, "null")
 
 
 EMITTERS: dict[str, Emitter] = {"contract": _contract, "contract.prepare": _prepare}

@@ -74,7 +74,7 @@ DEFS = (
         "contract.prepare",
         _prepare,
         reference=lambda op, values: (),
-        effects=Effect.HOST,
+        effects=Effect.RAISES | Effect.HOST,
         attrs=(Attr("type", AttrKind.TYPE), _FUSED),
         doc="Makes ready what `contract` calls: where threads of the pool come to one, which cannot do it themselves.",
         derivative="none: after differentiation",
