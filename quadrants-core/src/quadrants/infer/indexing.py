@@ -137,7 +137,22 @@ def _element(w: Emitter, value: Abstract, dtype: Scalar) -> Abstract:
 
 
 def _same_place(origin: object, base: Arr, index: Abstract) -> bool:
-    return isinstance(origin, tuple) and origin[0] is base.value and origin[1] is index
+    return isinstance(origin, tuple) and origin[0] is base.value and _same_index(origin[1], index)
+
+
+def _same_index(first: object, second: Abstract) -> bool:
+    """Whether two indices came out of one expression. CPython makes a slice twice from 3.12 on, of the same three parts."""
+    if isinstance(first, SliceValue) and isinstance(second, SliceValue):
+        parts = ((first.start, second.start), (first.stop, second.stop), (first.step, second.step))
+        return all(map(_same_part, parts))
+    return first is second
+
+
+def _same_part(parts: tuple[Abstract, Abstract]) -> bool:
+    one, other = parts
+    if isinstance(one, Const) and isinstance(other, Const):
+        return one.value == other.value
+    return type(one) is type(other) and one.leaves == other.leaves
 
 
 def _is_integer(item: Abstract) -> bool:

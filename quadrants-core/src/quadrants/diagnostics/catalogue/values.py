@@ -28,7 +28,7 @@ f((1.0, 2.0, 3.0), 2)
         """
 @qd.njit
 def f():
-    return float(10**400)
+    return 1.0 + float(10**400)
 
 f()
 """,
