@@ -27,12 +27,13 @@ def leaves_a_copy(loop: Op) -> bool:
     if any(_stands_in_the_way(op) for op in ops):
         return False
     makers = {result: op for op in ops for result in op.results}
-    stores = [op for op in ops if op.name == "store"]
-    arrays = {op.operands[_ACCESSES[op.name]] for op in ops if op.name in _ACCESSES}
+    accesses = [op for op in ops if op.name in _ACCESSES]
+    stores = [op for op in accesses if op.name == "store"]
+    arrays = {op.operands[_ACCESSES[op.name]] for op in accesses}
     if not stores or len(arrays) < 2:
         return False
-    if not all(_is_linear(index, makers) for op in stores for index in op.operands[2:]):
-        return False
+    if not all(_is_linear(index, makers) for op in accesses for index in op.operands[_ACCESSES[op.name] + 1 :]):
+        return False  # where an index depends on data there is no test for overlap
     written = {op.operands[1]: op.operands[2:] for op in stores}
     if any(op.name == "load" and written.get(op.operands[0], op.operands[1:]) != op.operands[1:] for op in ops):
         return False  # a turn may read what another one wrote

@@ -19,10 +19,11 @@ _PROMISES = ("nowrap", "nonzero")
 
 @record
 class Range:
-    """An index that a guard covers, and whether it may still be negative."""
+    """An index that a guard covers, whether it may still be negative, and whether it takes the extremes the guard speaks of."""
 
     op: Op
     wraps: bool
+    exact: bool = True
 
 
 @record
@@ -41,7 +42,8 @@ class Plan:
         negative, and each takes its extremes (the bounds of the loops inside do not depend on one another)."""
         certain = every_turn(self.nest.loop, self.nest.invariant)
         return certain.issuperset(self.checks) and all(
-            found.op in certain and found.op.attr("checked") and not found.op.attr("wrap") for found in self.ranges
+            found.exact and found.op in certain and found.op.attr("checked") and not found.op.attr("wrap")
+            for found in self.ranges
         )
 
 

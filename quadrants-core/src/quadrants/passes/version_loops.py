@@ -5,10 +5,13 @@ was }`. The guard compares the least and the greatest value that each index can 
 sufficient, so it may fail where no index would: then the checked version runs, which is right in any case. Legal
 because the guard is computed from values that do not change in the nest, in arithmetic that its own limits keep from
 wrapping. A nest is versioned where its outermost loop has something to gain, if it is not too large; what is left
-inside is tried again for the inner loops.
+inside is tried again for the inner loops. An innermost loop is versioned once more for indices that depend on data, where all
+that they can be is small, as a byte's values are: the table may well have a place for each.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from quadrants._frozen import record
 from quadrants.diagnostics import DecisionKind
@@ -17,14 +20,20 @@ from quadrants.ir.builder import Builder
 from quadrants.ir.rewrite import clone_op, replace_uses
 from quadrants.passes.context import PassContext
 from quadrants.passes.guards import Guard, Plan, Range
+from quadrants.passes.intervals import Interval, range_of_type, transfer
 from quadrants.passes.polynomials import Conditions, Nest, Poly, as_const, const, fits, plus
-from quadrants.passes.structure import SHORT, constant_turns, definitions, integer_constants, mark_cold, size_of
+from quadrants.passes.structure import LOOPS, SHORT, constant_turns, definitions, integer_constants, mark_cold, size_of
 from quadrants.types import I64
 
 PASS = "version_loops"
 #: A nest of more ops is not doubled, and a function does not grow by more.
 _MAX_NEST = 600
 _MAX_GROWTH = 2400
+#: An innermost loop of more ops gains too little by its last checks; an index is small if the least table that holds all that it
+#: can be is one that programs have; and how many ops back that is looked for.
+_MAX_INNERMOST = 200
+_MAX_SMALL = (1 << 16) - 1
+_MAX_DEPTH = 6
 
 
 def run(function: Function, context: PassContext) -> None:
@@ -55,15 +64,28 @@ class _Versioner:
 
     def version(self, loop: Op) -> list[Op]:
         """What stands for a loop: itself, or the guard and both versions."""
-        size = size_of(loop.regions[0])
-        plan = None
+        plan = _Planner(loop, self.makers).plan() if self.affords(loop) else None
+        if plan is not None:
+            return self.guarded(loop, plan, self.inner)
+        return self.inner(loop)
+
+    def affords(self, loop: Op) -> bool:
+        """Whether the loop may be doubled."""
         short = (constant_turns(loop, self.constants) or SHORT + 1) <= SHORT
-        if not short and size <= _MAX_NEST and self.growth + size <= _MAX_GROWTH:
-            plan = _Planner(loop, self.makers).plan()
-        if plan is None:
-            self.region(loop.regions[0])
+        size = size_of(loop.regions[0])
+        return not short and size <= _MAX_NEST and self.growth + size <= _MAX_GROWTH
+
+    def inner(self, loop: Op) -> list[Op]:
+        """Version the loops inside a loop; where there are none, the loop itself, by what its other indices can be at all."""
+        self.region(loop.regions[0])
+        if size_of(loop.regions[0]) > _MAX_INNERMOST or not self.affords(loop):
             return [loop]
-        self.growth += size
+        plan = _Planner(loop, self.makers).by_range()
+        return [loop] if plan is None else self.guarded(loop, plan, lambda fast: [fast])
+
+    def guarded(self, loop: Op, plan: Plan, inner: Callable[[Op], list[Op]]) -> list[Op]:
+        """The guard and both versions. `inner` gives what stands for the loop without checks."""
+        self.growth += size_of(loop.regions[0])
         slow = clone_op(loop, {})
         mark_cold(slow)
         if plan.fails():
@@ -80,14 +102,13 @@ class _Versioner:
         replace_uses(loop.regions[0], positions)
         results = loop.results
         loop.results = [Value(result.type, result.hint) for result in results]
-        self.region(loop.regions[0])
         self.note(loop, plan)
-        fast_region, slow_region = Region([], [loop]), Region([], [slow])
+        fast_region, slow_region = Region([], inner(loop)), Region([], [slow])
         builder = Builder(Region())
         builder.loc = loop.loc
-        for region, op in ((fast_region, loop), (slow_region, slow)):
+        for region in (fast_region, slow_region):
             with builder.into(region):
-                builder.op("yield", *op.results)
+                builder.op("yield", *region.ops[-1].results)
         branch = builder.op("if", guarded.condition, regions=(fast_region, slow_region))
         branch.results = results
         return [*guarded.ops, branch]
@@ -139,6 +160,44 @@ class _Planner:
             elif op.name == "check" and self.nest.invariant(op.operands[0]):
                 self.found.checks.append(op)
         return self.found if self.found.ranges or self.found.checks else None
+
+    def by_range(self) -> Plan | None:
+        """The plan for an innermost loop's indices that are known to be small whatever they are: bytes, and what is masked."""
+        ops = list(self.nest.loop.regions[0].walk())
+        if any(op.name in LOOPS for op in ops):
+            return None
+        for op in ops:
+            if op.name == "index" and op.attr("checked"):
+                self.small(op)
+        return self.found if self.found.ranges else None
+
+    def small(self, op: Op) -> None:
+        """Cover an index by the interval of what it is computed from."""
+        span, size = self.span(op.operands[0], _MAX_DEPTH), self.nest.poly(op.operands[1])
+        if (
+            span is None
+            or size is None
+            or span.lo < 0
+            or span.hi > _MAX_SMALL
+            or not self.nest.invariant(op.operands[1])
+        ):
+            return
+        demand = plus(size, const(-1 - span.hi))
+        if not fits(demand) or ((number := as_const(demand)) is not None and number < 0):
+            return
+        self.found.conditions.limit(demand)
+        self.found.demands.append(demand)
+        self.found.ranges.append(Range(op, wraps=False, exact=False))
+
+    def span(self, value: Value, depth: int) -> Interval | None:
+        """What a value can be, by the ops that it comes from."""
+        op = self.makers.get(value)
+        if op is None or op.regions or depth == 0 or len(op.results) != 1:
+            return range_of_type(value.type)
+        if op.name == "const":
+            number = op.attrs["value"]
+            return Interval(number, number) if isinstance(number, int) else None
+        return transfer(op, [self.span(operand, depth - 1) for operand in op.operands])
 
     def index(self, op: Op) -> None:
         """Cover an index, if its bounds can be computed in front of the nest."""
