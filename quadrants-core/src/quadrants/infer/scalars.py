@@ -136,13 +136,16 @@ def float_to_int(w: Emitter, value: Abstract) -> Value:
     register = w.cast(value, PYFLOAT)
     v, f64 = w.b.value, w.b.f64
     fits = v("cmp", v("abs", register), f64(2.0**63), pred="lt")
-    misfit = w.new_region()
+    converted, misfit = w.new_region(), w.new_region()
+    with w.b.into(converted):  # behind the test, which the conversion need not repeat
+        w.b.op("yield", v("cast", register, type=PYINT.machine))
     with w.b.into(misfit):
         least = v("cmp", register, f64(-(2.0**63)), pred="eq")
         w.b.region.ops.append(Op(OPS["if"], [least], [], {}, [_yielding(w), _misfit(w, register)], w.b.loc))
-        w.b.op("yield")
-    w.b.region.ops.append(Op(OPS["if"], [fits], [], {}, [_yielding(w), misfit], w.b.loc))
-    return v("cast", register, type=PYINT.machine)
+        w.b.op("yield", w.b.i64(-(2**63)))
+    whole = Value(PYINT.machine)
+    w.b.region.ops.append(Op(OPS["if"], [fits], [whole], {}, [converted, misfit], w.b.loc))
+    return whole
 
 
 def _yielding(w: Emitter) -> Region:
