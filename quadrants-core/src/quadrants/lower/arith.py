@@ -9,6 +9,7 @@ from quadrants.lower.abi import components
 from quadrants.lower.emit import FLAGS, Emitter, FunctionEmitter, Text
 from quadrants.lower.half import from_float, to_float
 from quadrants.lower.literal import scalar_parts
+from quadrants.lower.nodes import LIKELY
 from quadrants.lower.shape import Shape, literal_of, shape_of
 from quadrants.types import BOOL, Scalar, Type
 from quadrants.types.lanes import count_of, item_of
@@ -190,22 +191,54 @@ def _needs_floor(e: FunctionEmitter, kind: Shape, remainder: Text, divisor: Text
     return e.let(f"and {kind.truth} {some}, {differ}")
 
 
+def _by_sign(e: FunctionEmitter, op: Op, unsigned: str, general: Callable[[], Text]) -> Text:
+    """A signed 64-bit division by what is no constant: of what is not negative by what is positive it is the unsigned one, which
+    is quicker, cannot trap and needs no correction: nothing but a branch stands in the chain that waits for its result."""
+    kind = shape(op)
+    a, b = e.one(op.operands[0]), e.one(op.operands[1])
+    if kind.truth != "i1" or kind.item.bits != 64 or literal_of(b) is not None or not op.attrs.get("nonzero"):
+        return general()
+    plain, other, done = e.label("plain"), e.label("signed"), e.label("divided")
+    signs = e.let(f"or i64 {a}, {b}")
+    e.line(f"br i1 {e.let(f'icmp sgt i64 {signs}, -1')}, label %{plain}, label %{other}, {LIKELY}")
+    e.begin(plain)
+    quick = e.let(f"{unsigned} i64 {a}, {b}")
+    e.line(f"br label %{done}")
+    e.begin(other)
+    slow, end = general(), e.block
+    e.line(f"br label %{done}")
+    e.begin(done)
+    return e.let(f"phi i64 [ {quick}, %{plain} ], [ {slow}, %{end} ]")
+
+
 def _floordiv(e: FunctionEmitter, op: Op) -> None:
     kind = shape(op)
     text = kind.text
     a, b = e.one(op.operands[0]), e.one(op.operands[1])
     if (shift := _power_of_two(b)) >= 0:
         e.set(op, e.let(f"{'ashr' if kind.item.is_signed else 'lshr'} {text} {a}, {kind.int(shift)}"))
-        return
-    divisor, zero = _safe_divisor(e, op, kind, a, b)
-    if kind.item.is_signed:
-        quotient = e.let(f"sdiv {text} {a}, {divisor}")
-        remainder = e.let(f"srem {text} {a}, {divisor}")
-        down = e.let(f"sext {kind.truth} {_needs_floor(e, kind, remainder, divisor)} to {text}")
-        quotient = e.let(f"add {text} {quotient}, {down}")
+    elif kind.item.is_signed:
+        e.set(op, _by_sign(e, op, "udiv", lambda: _signed_floordiv(e, op, kind, a, b)))
     else:
+        divisor, zero = _safe_divisor(e, op, kind, a, b)
         quotient = e.let(f"udiv {text} {a}, {divisor}")
-    e.set(op, e.let(f"select {kind.truth} {zero}, {text} {kind.int(0)}, {text} {quotient}") if zero else quotient)
+        e.set(op, _unless_zero(e, kind, zero, quotient))
+
+
+def _signed_floordiv(e: FunctionEmitter, op: Op, kind: Shape, a: Text, b: Text) -> Text:
+    text = kind.text
+    divisor, zero = _safe_divisor(e, op, kind, a, b)
+    quotient = e.let(f"sdiv {text} {a}, {divisor}")
+    remainder = e.let(f"srem {text} {a}, {divisor}")
+    down = e.let(f"sext {kind.truth} {_needs_floor(e, kind, remainder, divisor)} to {text}")
+    return _unless_zero(e, kind, zero, e.let(f"add {text} {quotient}, {down}"))
+
+
+def _unless_zero(e: FunctionEmitter, kind: Shape, zero: Text, quotient: Text) -> Text:
+    """The quotient, or 0 where the divisor is."""
+    if not zero:
+        return quotient
+    return e.let(f"select {kind.truth} {zero}, {kind.text} {kind.int(0)}, {kind.text} {quotient}")
 
 
 def _remainder_divisor(e: FunctionEmitter, op: Op, text: str, b: Text) -> Text:
@@ -223,15 +256,20 @@ def _mod(e: FunctionEmitter, op: Op) -> None:
     a, b = e.one(op.operands[0]), e.one(op.operands[1])
     if (shift := _power_of_two(b)) >= 0:
         e.set(op, e.let(f"and {text} {a}, {kind.int((1 << shift) - 1)}"))
-        return
-    divisor, _ = _safe_divisor(e, op, kind, a, b)  # by 1 where it would trap: the remainder is 0
-    if kind.item.is_signed:
-        remainder = e.let(f"srem {text} {a}, {divisor}")
-        floor = _needs_floor(e, kind, remainder, divisor)
-        up = e.let(f"select {kind.truth} {floor}, {text} {divisor}, {text} {kind.int(0)}")
-        e.set(op, e.let(f"add {text} {remainder}, {up}"))
+    elif kind.item.is_signed:
+        e.set(op, _by_sign(e, op, "urem", lambda: _signed_mod(e, op, kind, a, b)))
     else:
+        divisor, _ = _safe_divisor(e, op, kind, a, b)  # by 1 where it would trap: the remainder is 0
         e.set(op, e.let(f"urem {text} {a}, {divisor}"))
+
+
+def _signed_mod(e: FunctionEmitter, op: Op, kind: Shape, a: Text, b: Text) -> Text:
+    text = kind.text
+    divisor, _ = _safe_divisor(e, op, kind, a, b)  # by 1 where it would trap: the remainder is 0
+    remainder = e.let(f"srem {text} {a}, {divisor}")
+    floor = _needs_floor(e, kind, remainder, divisor)
+    up = e.let(f"select {kind.truth} {floor}, {text} {divisor}, {text} {kind.int(0)}")
+    return e.let(f"add {text} {remainder}, {up}")
 
 
 # Logic, shifts, bits
