@@ -62,9 +62,30 @@ def _zero(e: FunctionEmitter, op: Op) -> None:
 
 def _float_binary(e: FunctionEmitter, op: Op, instruction: str) -> Text:
     a, b = e.one(op.operands[0]), e.one(op.operands[1])
+    if op.attrs.get("fused") and (fused := _fused(e, op)):
+        return fused
     if scalar(op).bits == 16:  # as NumPy does: in single precision, each result rounded
         return from_float(e, e.let(f"{instruction} float {to_float(e, a)}, {to_float(e, b)}"))
-    return e.let(f"{instruction} {flags(e, op)}{shape(op).text} {a}, {b}")
+    result = e.let(f"{instruction} {flags(e, op)}{shape(op).text} {a}, {b}")
+    if op.name == "mul":
+        e.products[op.results[0]] = (a, b)
+    return result
+
+
+def _fused(e: FunctionEmitter, op: Op) -> Text:
+    """A sum of two products, with the one that the op names in one step; "" where products are not fused."""
+    which = 0 if op.attrs["fused"] == 1 else 1
+    factors = e.products.get(op.operands[which])
+    mode, kind = flags(e, op), shape(op)
+    if factors is None or "contract" not in mode:
+        return ""
+    (a, b), c = factors, e.one(op.operands[1 - which])
+    if op.name == "sub" and which == 0:
+        c = e.let(f"fneg {kind.text} {c}")
+    elif op.name == "sub":
+        a = e.let(f"fneg {kind.text} {a}")
+    text = kind.text
+    return e.let(f"call {mode}{text} @llvm.fmuladd.{kind.suffix}({text} {a}, {text} {b}, {text} {c})")
 
 
 def _arithmetic(integer: str, floating: str) -> Emitter:

@@ -85,6 +85,8 @@ class FunctionEmitter:
         self.cold: list[str] = []
         self.entry: list[str] = []  # allocas
         self.parts: dict[Value, Parts] = {}
+        #: The factors of products of floats.
+        self.products: dict[Value, tuple[Text, Text]] = {}
         self.aliasing = Aliasing(module.nodes, function.name in module.exceptions.allocating)
         self.block = "entry"
         self.flags = FLAGS[str(function.attrs.get("fp", "default"))]

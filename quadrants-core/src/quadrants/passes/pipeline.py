@@ -13,6 +13,7 @@ from quadrants.diagnostics import Decision
 from quadrants.ir import Module
 from quadrants.passes import (
     bounds,
+    chains,
     contractions,
     expand_maps,
     hoist_checks,
@@ -51,6 +52,7 @@ PASSES: tuple[FunctionPass, ...] = (
     interchange.run,
     lanes.run,
     reductions.run,
+    chains.run,
     stack_arrays.run,
     spmd.run,
     polls.run,

@@ -68,22 +68,23 @@ _INTEGERS = rules.same(2, rules.is_int, "integers")
 _FLOATS = rules.same(2, rules.is_float, "floats")
 _NONZERO = Attr("nonzero", AttrKind.BOOL, required=False, default=False)
 _FLEXIBLE = (rules.FAST, rules.MODE, rules.NOWRAP)
+_SUM = (*_FLEXIBLE, rules.FUSED)
 
 DEFS = (
     OpDef(
         "add",
         _BINARY,
         reference=arithmetic(operator.add),
-        attrs=_FLEXIBLE,
-        doc="Sum; integers wrap.",
+        attrs=_SUM,
+        doc="Sum; integers wrap. `fused`: of two products, which is fused with the sum, 1 or 2.",
         derivative="da + db",
     ),
     OpDef(
         "sub",
         _BINARY,
         reference=arithmetic(operator.sub),
-        attrs=_FLEXIBLE,
-        doc="Difference; integers wrap.",
+        attrs=_SUM,
+        doc="Difference; integers wrap. `fused`: as of `add`.",
         derivative="da - db",
     ),
     OpDef(

@@ -19,6 +19,8 @@ Regions = Sequence["Region"]
 FAST = Attr("fast", AttrKind.STR, required=False, default="")
 #: The floating-point mode of the op, where it is not that of its function.
 MODE = Attr("fp", AttrKind.STR, required=False, default="", choices=("", "default", "strict", "fast"))
+#: Which of the operands of a sum of two products to fuse with it, where products are fused: the first (1) or the second (2).
+FUSED = Attr("fused", AttrKind.INT, required=False, default=0)
 NOWRAP = Attr("nowrap", AttrKind.BOOL, required=False, default=False)
 
 
