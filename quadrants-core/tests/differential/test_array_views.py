@@ -105,6 +105,33 @@ def test_row(source, calls):
         check(source, *args)
 
 
+#: Whether these give a view or a copy is a matter of the strides, and of axes with one element.
+CONTIGUOUS = (
+    "np.ravel(b)",
+    "b.ravel('F')",
+    "np.ascontiguousarray(b)",
+    "np.asfortranarray(b)",
+    "b.reshape(-1)",
+    "b.T.ravel()",
+)
+PARTS = ("a", "a[::-1].T", "a[1:2]", "a[:, 1:2]", "a[1:2, ::-1]", "a[1:2, 1:2]", "a[::2]", "a[:0]", "a[1:, :2]")
+
+
+@pytest.mark.parametrize("call", CONTIGUOUS)
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_contiguous_at_run_time_is_a_view(call, part):
+    source = f"def f(a):\n    b = {part}\n    c = {call}\n    c[...] = -5\n    return a, c"
+    for array in (
+        TABLE,
+        FORTRAN,
+        STRIDED,
+        np.zeros((4, 4))[:, 1:2],
+        np.zeros((4, 4))[1:2],
+        np.zeros((3, 3))[1:-1, 1:-1],
+    ):
+        check(source, array)
+
+
 def test_strides_stay_in_the_memory():
     """NumPy lets as_strided look anywhere; compiled code does not."""
     beyond = compiled("lambda a, n: np.lib.stride_tricks.as_strided(a, (n,), (8,))")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from quadrants.infer import elementwise, lists
+from quadrants.infer import attributes, elementwise, lists
 from quadrants.infer.emitter import Emitter, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
@@ -73,6 +73,12 @@ def _strided(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Arr(type_, w.b.value("view", array.value, w.b.i64(0), *dims, *steps, type=type_))
 
 
+def _linear(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    (array,) = args
+    assert isinstance(array, Arr)
+    return attributes.contiguous_view(w, array, [attributes.size(w, array)])
+
+
 def _is_known(value: Abstract) -> bool:
     """Whether a value is a constant, or a tuple of constants."""
     return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
@@ -94,5 +100,6 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.load: _load,
         raw.store: _store,
         raw.strided: _strided,
+        raw.linear: _linear,
     }
 )

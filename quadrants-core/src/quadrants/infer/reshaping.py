@@ -131,7 +131,7 @@ def ravel(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     if order == "F":
         value = attributes.transposed(w, value, _reversed(value))
     if value.array.layout != "C":
-        value = copy(w, value)
+        return w.call_library("reshaping:raveled", value)
     return attributes.contiguous_view(w, value, [attributes.size(w, value)])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from quadrants.library import raw
+from quadrants.library.reshaping import in_c_order
 from quadrants.library.support import array_of_tuple, as_array, tuple_dtype
 
 
@@ -172,6 +173,8 @@ def ascontiguousarray(a, dtype=None):
         return x.reshape((1,))
     if x.flags.c_contiguous:
         return x
+    if in_c_order(x):
+        return raw.linear(x).reshape(x.shape)
     return x.copy()
 
 
@@ -181,7 +184,7 @@ def asfortranarray(a, dtype=None):
         return x.reshape((1,))
     if x.flags.f_contiguous:
         return x
-    return x.T.copy().T
+    return ascontiguousarray(x.T).T
 
 
 def copy(a, order="K", subok=False):

@@ -225,5 +225,10 @@ def strided(array, shape, strides):
     return np.lib.stride_tricks.as_strided(array, shape, strides)
 
 
+def linear(array):
+    """The elements on one axis; they are known to lie next to each other in C order."""
+    return array.reshape(-1)
+
+
 #: The interpreter's version, for the few texts and rules that changed.
 VERSION = sys.version_info[:2]

@@ -77,6 +77,24 @@ def reshaped(a, shape):
     return raw.strided(fresh, shape, contiguous_strides(shape, a.itemsize))
 
 
+def in_c_order(a):
+    """Whether the elements lie next to each other in C order; steps along axes with one element say nothing."""
+    fits = True
+    step = a.itemsize
+    for n, stride in zip(a.shape[::-1], a.strides[::-1]):
+        if n != 1 and stride != step:
+            fits = False
+        step *= n
+    return fits or a.size == 0
+
+
+def raveled(a):
+    """`a.ravel()` of an array that is not known to be contiguous: a view if it is."""
+    if in_c_order(a):
+        return raw.linear(a)
+    return raw.linear(a.copy())
+
+
 def checked_place(place, size):
     if place < -size or place >= size:
         raise IndexError(f"index {place} is out of bounds for size {size}")
