@@ -409,7 +409,6 @@ def test_items_have_one_type() -> None:
     [
         ("def f(n):\n xs = []\n xs.append(1)\n xs.append((1, 2))\n return len(xs)", "have one type"),
         ("def f(n):\n xs = []\n xs.append(np.ones(n))\n return len(xs)", "numbers, lists and tuples of them"),
-        ("def f(n):\n xs = []\n xs.sort()\n return len(xs)", "empty list is not known"),
         ("def f(n):\n xs = [k for k in range(n)]\n return (*xs,)", "its length is not known"),
     ],
 )

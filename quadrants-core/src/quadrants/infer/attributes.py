@@ -172,6 +172,20 @@ def class_function(value: Abstract, name: str) -> object | None:
     return place[1]
 
 
+#: The keys of an array's flags, `a.flags["W"]`, and their attributes.
+FLAGS = {
+    "C_CONTIGUOUS": "c_contiguous",
+    "C": "c_contiguous",
+    "CONTIGUOUS": "contiguous",
+    "F_CONTIGUOUS": "f_contiguous",
+    "F": "f_contiguous",
+    "WRITEABLE": "writeable",
+    "W": "writeable",
+    "ALIGNED": "aligned",
+    "A": "aligned",
+}
+
+
 def _flag(array: ArrayType, name: str) -> Abstract:
     """Flags that the type decides: contiguity that is not promised by the layout counts as absent."""
     flags = {

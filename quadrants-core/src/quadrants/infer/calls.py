@@ -371,7 +371,8 @@ def _call_method(w: InstructionWalk, method: Method, args: Args, keywords: Keywo
         if implementation is not None:
             return call_python(w, implementation, (owner, *args), keywords)
     if texts.is_text(owner):
-        return texts.method(w, texts.as_string(w, owner), name, args, keywords)
+        parts = tuple(_walked(w, arg) for arg in args) if name == "join" else args
+        return texts.method(w, texts.as_string(w, owner), name, parts, keywords)
     if isinstance(owner, Const) and all(isinstance(arg, Const) for arg in args) and not keywords:
         return w.from_python(getattr(owner.value, name)(*(arg.value for arg in args if isinstance(arg, Const))))
     fail(
@@ -502,12 +503,21 @@ def consume(w: InstructionWalk, generator: Generator, consumer: str) -> Abstract
     return _call_closure(w, generator.function, (generator.iterable,), {}, consumer)
 
 
+def _walked(w: InstructionWalk, value: Abstract) -> Abstract:
+    """What has items only as it is walked, as a list of them."""
+    value = w.unwrap(value)
+    if not isinstance(value, Sequence_):
+        return value
+    items = sequences.known_items(w, value)
+    return lists.of_items(w, value) if items is None else operators.new_display(w, items)
+
+
 def call_ref(w: InstructionWalk, ref: FunctionRef, values: list[Abstract]) -> Abstract:
     """Call a function with its parameters bound: numbers lose their literal types unless the callee needs them.
 
-    A comprehension, which is a function up to Python 3.11, is a part of its caller and keeps them.
+    A comprehension (a function up to Python 3.11) and a generator expression are parts of their callers and keep them.
     """
-    if ref.internal or ref.name == "<listcomp>":
+    if ref.internal or ref.name in ("<listcomp>", "<genexpr>"):
         return _emit_call(w, ref, values)
     general = [_generalised(w, value) for value in values]
     try:

@@ -36,17 +36,22 @@ from quadrants.infer.values import (
     Abstract,
     Arr,
     Closure,
+    Conflict,
     Const,
     Generator,
     List,
     ListDisplay,
+    Method,
+    Num,
     Sequence_,
     SliceValue,
     Text,
     Tup,
 )
 from quadrants.ir import Value
-from quadrants.types import FormatHole, FormatType
+from quadrants.types import PYINT, FormatHole, FormatType
+
+_NOT_ITERABLE = "cannot unpack non-iterable NoneType object"
 
 #: The local that collects the items of a generator expression.
 YIELDED = "@yielded"
@@ -171,6 +176,8 @@ class InstructionWalk(ScopeWalk):
         if isinstance(base, List):
             item = lists.get_item(self, base, index)
             return operators.fresh(self, item) if isinstance(index, SliceValue) else item
+        if isinstance(base, Method) and base.name == "flags" and isinstance(index, Const):
+            return self.get_attr(base, attributes.FLAGS.get(str(index.value), str(index.value)))
         if isinstance(base, DictDisplay):
             key = dicts.constant_key(index)
             return base.find(key) or self.fails(KeyError, index)
@@ -318,9 +325,30 @@ class InstructionWalk(ScopeWalk):
         for item in reversed(items):
             self.push(item)
 
+    def _unpack_open(self, value: Abstract, before: int, after: int) -> None:
+        """`a, *rest, b = value` where the run knows how many items there are."""
+        xs = value if isinstance(value, List) else lists.of_items(self, value)
+        assert isinstance(xs, List)
+        total, needed = lists.size(self, xs), before + after
+        text = FormatType(
+            (f"not enough values to unpack (expected at least {needed}, got ", FormatHole(PYINT, "", ""), ")")
+        )
+        self.check(self.b.value("cmp", total, self.b.i64(needed), pred="ge"), ValueError, Text(text, (total,)))
+        end = self.b.value("sub", total, self.b.i64(after))
+        for k in reversed(range(after)):
+            self.push(lists.get(self, xs, self.b.value("add", end, self.b.i64(k))))
+        rest = self.call_library("lists:part", xs, Const(before), Num(PYINT, end), Const(None))
+        self.push(operators.fresh(self, rest))
+        for k in reversed(range(before)):
+            self.push(lists.get(self, xs, self.b.i64(k)))
+
     def _unpack_ex(self, counts: tuple[int, int]) -> None:
         before, after = counts
-        items = sequences.as_items(self, self.pop())
+        value = self.pop()
+        items = None if sequences.pulls(value) else sequences.known_items(self, self.unwrap(value, _NOT_ITERABLE))
+        if items is None:
+            self._unpack_open(value, before, after)
+            return
         if len(items) < before + after:
             text = f"not enough values to unpack (expected at least {before + after}, got {len(items)})"
             self.wrong(ValueError, text, Code.BAD_UNPACK, hint=habits.UNPACK)
@@ -354,6 +382,8 @@ class InstructionWalk(ScopeWalk):
             for item in items:
                 lists.append(self, grown, item)
             return
+        if isinstance(grown, Conflict):  # of lists of several lengths
+            lists.refuse_items(grown.kinds, items)
         assert isinstance(grown, ListDisplay)
         if grown.depth != self.loop_depth:
             lists.promote(self, grown, *(item.type for item in items), code=Code.UNSUPPORTED_COMPREHENSION)

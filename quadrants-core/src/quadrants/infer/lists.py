@@ -63,14 +63,14 @@ def promote(w: Emitter, display: Abstract, *more: Type, code: Code = Code.UNSUPP
     assert isinstance(display, (ListDisplay, List))
     types = [as_item(t) for t in more]
     types += [display.item] if isinstance(display, List) else [as_item(item.type) for item in display.items]
-    if not types:
+    if not types and display.site is None:
         fail(
             Code.UNSUPPORTED_LIST,
             "the type of the items of this empty list is not known",
             hint="Append to it in this function, or start it with an item.",
         )
-    item = types[0]
-    for other in types[1:]:
+    item: Type = EMPTY  # as long as the walk has not come to what puts something in
+    for other in types:
         item = join_types(item, other)
     check_item(item, code, types)
     if display.site is None:
@@ -103,6 +103,16 @@ def check_item(item: Type, code: Code = Code.UNSUPPORTED_LIST, parts: Sequence[T
         fail(code, text, hint=hint)
 
 
+def refuse_items(displays: Sequence[Type], more: Sequence[Abstract]) -> NoReturn:
+    """Refuse a comprehension whose length depends on the run: no list that changes holds the items of these displays and more."""
+    types = [item for display in displays for item in getattr(display, "items", ())] + [item.type for item in more]
+    joined: Type = EMPTY
+    for type_ in types:
+        joined = join_types(joined, as_item(type_))
+    check_item(joined, Code.UNSUPPORTED_COMPREHENSION, types)
+    raise AssertionError(joined)
+
+
 def _is_text(item: Type) -> bool:
     text = isinstance(item, LiteralType) and isinstance(item.value, str)
     return text or isinstance(item, (StrType, ChoiceType, FormatType))
@@ -124,6 +134,8 @@ def size(w: Emitter, xs: List) -> Value:
 
 def get(w: Emitter, xs: List, index: Value) -> Abstract:
     """An item; the index is in range."""
+    if xs.item == EMPTY:
+        w.fails(IndexError, "list index out of range")
     count = len(xs.item.leaves())
     item = rebuild(xs.item, iter([w.b.value("list.load", cells, index) for cells in xs.cells[:count]]))
     return List(item.item, item.cells, xs.site and Within(xs.site)) if isinstance(item, List) else item
@@ -169,10 +181,7 @@ def get_item(w: Emitter, xs: List, index: Abstract) -> Abstract:
     """`xs[index]`."""
     if isinstance(index, SliceValue):
         return w.call_library("lists:part", xs, *_bounds(index))
-    at = place(w, xs, index, "list index out of range")
-    if xs.item == EMPTY:
-        w.fails(IndexError, "list index out of range")
-    return get(w, xs, at)
+    return get(w, xs, place(w, xs, index, "list index out of range"))
 
 
 def set_item(w: Emitter, xs: List, index: Abstract, value: Abstract) -> None:
@@ -266,17 +275,27 @@ def is_new(callee: Abstract) -> bool:
 
 def concatenated(w: Emitter, x: Abstract, y: Abstract) -> Abstract:
     """`x + y` where one is a run-time list."""
-    parts = [as_list(w, part) for part in (x, y)]
-    return w.call_library("lists:concatenated", *parts)
+    first, second = (as_list(w, part) for part in (x, y))
+    item = join_types(first.item, second.item)
+    check_item(item)
+    if item != first.item:
+        return w.call_library("lists:extended", of_type(w, first, item), second)
+    return w.call_library("lists:concatenated", first, second)
+
+
+def of_type(w: Emitter, xs: List, item: Type) -> List:
+    """A copy of a list, with items of a wider type."""
+    made = w.call_library("lists:extended", make(w, item), xs)
+    assert isinstance(made, List)
+    return made
 
 
 def as_list(w: Emitter, value: Abstract, item: Type | None = None) -> List:
-    """A list as a run-time list; a display is copied into a new one."""
+    """A list as a run-time list; a display is copied into a new one, whose items are of the type or a wider one."""
     if isinstance(value, List):
         return value
     assert isinstance(value, ListDisplay)
-    types = [as_item(part.type) for part in value.items]
-    for other in types if item is None else []:
+    for other in (as_item(part.type) for part in value.items):
         item = other if item is None else join_types(item, other)
     if item is None:
         promote(w, value)
@@ -290,7 +309,7 @@ def repeated(w: Emitter, x: Abstract, count: Abstract) -> Abstract:
 
 
 def same_kind(w: Emitter, x: Abstract, y: Abstract) -> tuple[Abstract, Abstract]:
-    """Both as run-time lists of one type of items."""
+    """Both as run-time lists, an empty one with items of the type of the other."""
     known = next(value for value in (x, y) if isinstance(value, List))
     return as_list(w, x, known.item), as_list(w, y, known.item)
 

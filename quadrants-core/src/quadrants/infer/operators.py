@@ -175,7 +175,10 @@ def _repeat_list(w: Emitter, sequence: Abstract, count: Abstract) -> Abstract:
     """`sequence * count`, whose items may get another type later."""
     site = _site(w)
     item = w.lists.get(site)  # type: ignore[attr-defined]
-    made = lists.repeated(w, lists.as_list(w, sequence, item), count)
+    known = lists.as_list(w, sequence, item)
+    if item is not None and known.item != item:
+        known = lists.of_type(w, known, item)
+    made = lists.repeated(w, known, count)
     assert isinstance(made, List)
     return List(made.item, made.cells, site)
 
@@ -187,8 +190,7 @@ def fresh(w: Emitter, made: Abstract) -> Abstract:
     site = _site(w)
     item = w.lists.get(site)  # type: ignore[attr-defined]
     if item is not None and item != made.item:
-        made = w.call_library("lists:extended", lists.make(w, item), made)
-        assert isinstance(made, List)
+        made = lists.of_type(w, made, item)
     return List(made.item, made.cells, site)
 
 

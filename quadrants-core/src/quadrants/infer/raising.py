@@ -53,7 +53,7 @@ def _raise_object(w: InstructionWalk, value: Abstract, cause: str) -> None:
         return
     if not isinstance(value, NewExc) or not issubclass(value.cls, BaseException):
         fail(Code.BAD_EXCEPTION, f"exceptions must derive from BaseException, not {describe(value)}")
-    args = tuple(_argument(w, arg) for arg in value.args)
+    args = tuple(texts.given(w, _argument(w, arg)) for arg in value.args)
     leaves = [leaf for arg in args for leaf in arg.leaves]
     more: dict[str, Any] = {"cause": cause} if cause else {}
     types = TupleType(tuple(arg.type for arg in args))

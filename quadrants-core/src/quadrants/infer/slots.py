@@ -5,12 +5,14 @@ Takes what a slot holds at the ends of several paths; gives whether it needs a v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from quadrants.bytecode import nodes
 from quadrants.bytecode.opcode import Opcode
 from quadrants.infer.merge import generalise, join_types, with_floats
-from quadrants.infer.values import Abstract, ConflictType, Env, MaybeType
+from quadrants.infer.values import Abstract, ConflictType, Env, List, ListDisplay, Maybe, MaybeType, Opt, Tup, rebuild
+from quadrants.ir import Value
 from quadrants.types import STR, ChoiceType, Scalar, Type
 
 #: In front of a variable's name: the local that says that the variable, which has a box, is bound (see `boxes`).
@@ -51,6 +53,28 @@ def set_slot(env: Env, slot: str, value: Abstract) -> None:
         env.stack[int(slot[1:])] = value
     else:
         env.locals[slot] = value
+
+
+def rejoined(type_: Type, leaves: Iterator[Value], sources: Sequence[Abstract | None]) -> Abstract:
+    """A value of the joined type of the sources, from its leaves: its lists can be widened where one of theirs can."""
+    return _with_sites(rebuild(type_, leaves), [source for source in sources if source is not None])
+
+
+def _with_sites(value: Abstract, sources: Sequence[Abstract]) -> Abstract:
+    if isinstance(value, List):
+        site = next(
+            (source.site for source in sources if isinstance(source, (List, ListDisplay)) and source.site), None
+        )
+        return replace(value, site=site)
+    if isinstance(value, (Opt, Maybe)):
+        held = [source.item if isinstance(source, (Opt, Maybe)) else source for source in sources]
+        return replace(value, item=_with_sites(value.item, held))
+    if isinstance(value, Tup):
+        rows = [source.items for source in sources if isinstance(source, Tup) and len(source.items) == len(value.items)]
+        return replace(
+            value, items=tuple(_with_sites(item, [row[k] for row in rows]) for k, item in enumerate(value.items))
+        )
+    return value
 
 
 def carried_by(node: nodes.Loop | nodes.For, base: Env) -> dict[str, Type | None]:

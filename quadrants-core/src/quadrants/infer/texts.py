@@ -11,6 +11,7 @@ from __future__ import annotations
 import builtins
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from quadrants.diagnostics import Code
@@ -20,11 +21,15 @@ from quadrants.infer.merge import convert, materialised
 from quadrants.infer.values import (
     Abstract,
     Choice,
+    Closure,
     Const,
     Exc,
+    Generator,
     ListDisplay,
+    Method,
     Num,
     Object,
+    Sequence_,
     Str,
     Text,
     Tup,
@@ -76,11 +81,26 @@ def call(
     w: Emitter, target: str, args: Sequence[Abstract], result: Type, keywords: tuple[tuple[str, object], ...] = ()
 ) -> Abstract:
     """Call `module:qualname` in the interpreter; `keywords` are constants."""
-    args = [as_objects(w, arg) for arg in args]
+    args = [as_objects(w, given(w, arg)) for arg in args]
     types = TupleType((*(arg.type for arg in args), LiteralType(repr(keywords))))
     leaves = [leaf for arg in args for leaf in arg.leaves]
     op = w.b.op("pycall", *leaves, target=target, args=types, result=result)
     return rebuild(result, iter(op.results))
+
+
+def given(w: Emitter, value: Abstract) -> Abstract:
+    """An argument of a call into the interpreter, or of an exception: a range is made one there; other iterators have no object."""
+    if isinstance(value, Sequence_) and value.kind == "range":
+        return call(w, "builtins:range", value.parts, OBJECT)
+    if isinstance(value, (Sequence_, Generator)):
+        text = f"{describe(value)} exists only in compiled code: Python cannot get it as an object, nor as text"
+        fail(Code.UNSUPPORTED_GENERATOR, text, hint="Make a list or a tuple of its items: list(...).")
+    if isinstance(value, (Closure, Method)):
+        text = f"{describe(value)} exists only in compiled code: Python cannot get it as an object, nor as text"
+        fail(Code.UNSUPPORTED_TYPE, text, hint="Name it in a text, or call it and pass the result.")
+    if isinstance(value, (ListDisplay, Tup)):
+        return replace(value, items=tuple(given(w, item) for item in value.items))
+    return value
 
 
 def as_objects(w: Emitter, value: Abstract) -> Abstract:
@@ -189,7 +209,7 @@ def formatted(w: Emitter, value: Abstract, conversion: str, spec: str) -> Abstra
             format(known[value.scalar.kind], spec)
         except ValueError as error:
             w.wrong(ValueError, str(error), Code.BAD_FORMAT_SPEC)
-    parts, leaves = parts_of(w, value, conversion, spec)
+    parts, leaves = parts_of(w, given(w, value), conversion, spec)
     return Text(FormatType(tuple(parts)), leaves)
 
 

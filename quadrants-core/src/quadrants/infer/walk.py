@@ -23,6 +23,7 @@ from quadrants.infer.slots import (
     get_slot,
     join_types_of,
     join_values,
+    rejoined,
     set_slot,
     settle,
     substitute,
@@ -30,7 +31,7 @@ from quadrants.infer.slots import (
     type_of,
     unchanged,
 )
-from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Num, rebuild
+from quadrants.infer.values import Abstract, Const, Env, Exc, MaybeType, Num
 from quadrants.ir import Value
 from quadrants.ir.builder import Builder
 from quadrants.ir.core import Loc, Op, Region
@@ -208,7 +209,7 @@ class ControlWalk(Emitter):
         self.b.region.ops.append(Op(OPS[name], operands, results, attrs, regions, self.b.loc))
         leaves = iter(results)
         for slot, type_ in slots:
-            set_slot(merged, slot, rebuild(type_, leaves))
+            set_slot(merged, slot, rejoined(type_, leaves, [get_slot(end.env, slot) for end, _, _ in ends]))
         self.env = merged
 
     def _close(self, end: Exit, terminator: str, slots: list[tuple[str, Type]], attrs: dict[str, object]) -> None:
@@ -353,7 +354,7 @@ class ControlWalk(Emitter):
             after.locals.pop(name, None)
         leaves = iter(results)
         for name, type_ in types.items():
-            after.locals[name] = rebuild(type_, leaves)
+            after.locals[name] = rejoined(type_, leaves, [base.locals.get(name)])
         self.env = after
 
     def growing_loop(self, node: nodes.For, size: Callable[[Value], Value], body: Callable[[Value], None]) -> None:
@@ -414,7 +415,7 @@ class ControlWalk(Emitter):
         env = base.copy()
         leaves = iter(args)
         for name, type_ in types.items():
-            env.locals[name] = rebuild(type_, leaves)
+            env.locals[name] = rejoined(type_, leaves, [base.locals.get(name)])
         target = Target(label)
         self.loop_depth += 1
         end = self._targeting(source_label, target, lambda: self.in_region(region, env, lambda: body(lead)))
@@ -565,7 +566,7 @@ class ControlWalk(Emitter):
             for name, type_ in mirror.types.items():
                 assert type_ is not None
                 leaves = [self.b.value("var.get", ref) for ref in mirror.refs[name]]
-                self.live_env.locals[name] = rebuild(type_, iter(leaves))
+                self.live_env.locals[name] = rejoined(type_, iter(leaves), [base.locals.get(name)])
             self.push(Exc(exc))
             self.walk(node.handler)
 

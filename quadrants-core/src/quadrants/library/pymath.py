@@ -382,19 +382,19 @@ def to_int(x):
 
 def floor(x):
     if isinstance(x, int):
-        return x
+        return int(x)  # of a bool, too
     return to_int(raw.floor(float(x)))
 
 
 def ceil(x):
     if isinstance(x, int):
-        return x
+        return int(x)  # of a bool, too
     return to_int(raw.ceil(float(x)))
 
 
 def trunc(x):
     if isinstance(x, int):
-        return x
+        return int(x)  # of a bool, too
     return to_int(float(x))
 
 

@@ -215,13 +215,19 @@ def count_in(items, value):
     return count
 
 
-def index_in(items, value):
-    """`items.index(value)` of a tuple."""
+def index_in(items, value, start=0, stop=9223372036854775807):
+    """`items.index(value)` of a tuple, or of a list that is only read."""
+    if start < 0:
+        start += len(items)
+    if stop < 0:
+        stop += len(items)
     place = 0
     for item in items:
-        if item == value:
+        if start <= place < stop and item == value:
             return place
         place += 1
+    if isinstance(items, list):
+        raise ValueError(f"{value!r} is not in list")
     raise ValueError("tuple.index(x): x not in tuple")
 
 
@@ -244,4 +250,4 @@ def is_integer(x):
     """`x.is_integer()`."""
     if isinstance(x, int):
         return True
-    return x - x == 0.0 and raw.floor(x) == x
+    return bool(x - x == 0.0 and raw.floor(x) == x)
