@@ -20,7 +20,7 @@ from quadrants.diagnostics import Code, CompileError
 from quadrants.host.layout import native_call_supported
 from quadrants.host.native_type import Retry, install
 from quadrants.host.spec import GlobalDependency
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.lower import abi
 from quadrants.lower.abi import Site, SiteKind
 from quadrants.types import (

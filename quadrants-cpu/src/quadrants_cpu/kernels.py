@@ -20,7 +20,7 @@ from quadrants.host import threads
 from quadrants.host.hostcall import release_kept
 from quadrants.host.raising import Handler
 from quadrants.ir import Function, Module
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.lower import abi
 from quadrants.lower.abi import Lowered, Site, SiteKind
 from quadrants.options import Options

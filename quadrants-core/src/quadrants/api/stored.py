@@ -16,7 +16,7 @@ from quadrants.cache.codec import Codec
 from quadrants.cache.dependencies import Ref, Roots, roots_after
 from quadrants.cache.fingerprint import digest, function_key, type_key
 from quadrants.host.spec import EntrySpec, Hidden, Source, constants_of
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.lower.abi import Site, SiteKind
 from quadrants.options import Options
 from quadrants.types import (

@@ -17,7 +17,7 @@ from quadrants._frozen import frozen
 from quadrants.host import traceback
 from quadrants.host.hostcall import split
 from quadrants.ir.boxing import box, resolve
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.types import Scalar, TupleType
 from quadrants.types.text import parse_type
 

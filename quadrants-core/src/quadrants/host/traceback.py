@@ -13,7 +13,7 @@ import types
 from collections.abc import Iterable
 
 import quadrants
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 
 _LONG_FORM = 14  # kind of an entry of the location table: line, end line and columns as numbers
 _LINE_FORM = 13  # a line without columns

@@ -37,7 +37,7 @@ from quadrants.infer.values import (
 from quadrants.infer.walk import ControlWalk
 from quadrants.ir import Region, Value
 from quadrants.ir.builder import Builder
-from quadrants.ir.core import Loc
+from quadrants.ir.origin import Loc
 from quadrants.types import LiteralType, Type
 from quadrants.types.dtypes import scalar_of
 from quadrants.types.objects import attribute_place, changes_unnoticed

@@ -11,35 +11,12 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any
 
-from quadrants._frozen import frozen, record
+from quadrants._frozen import record
 from quadrants.ir.opdef import OpDef
+from quadrants.ir.origin import Loc, Scope
 from quadrants.types import Type
 
 QIR_VERSION = 1
-
-
-@frozen
-class Loc:
-    """Where an op comes from: lines from 1, columns from 0 as CPython counts them, and the bytecode offset."""
-
-    line: int
-    col: int = 0
-    end_line: int = 0
-    end_col: int = 0
-    offset: int = 0
-
-    def __str__(self) -> str:
-        return f"@{self.line}:{self.col}"
-
-
-@frozen
-class Scope:
-    """The Python function that an IR function was made from. `internal` marks the library's own, hidden from tracebacks."""
-
-    filename: str
-    qualname: str
-    firstlineno: int
-    internal: bool = False
 
 
 class Value:

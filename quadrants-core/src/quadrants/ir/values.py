@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from quadrants._frozen import frozen, record
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.types import ArrayType, CellsType, ExcType, LanesType, ObjectType, RefType, Scalar, StrType, Type
 from quadrants.types.dtypes import dtype_of
 

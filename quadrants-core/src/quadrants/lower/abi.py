@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field
 
 from quadrants._frozen import frozen
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.types import ArrayType, CellsType, ExcType, LanesType, ObjectType, Scalar, StrType, Type
 
 # The context: made by the caller of the entry function on its stack, `CTX_HEADER_BYTES` of it zeroed.

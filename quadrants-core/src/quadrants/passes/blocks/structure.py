@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from quadrants.ir import Effect, Function, Op, Region, Value
 from quadrants.ir.builder import Builder
-from quadrants.ir.core import Loc
+from quadrants.ir.origin import Loc
 from quadrants.passes.structure import LABELLED
 
 #: Ops without operands that give the same to all threads of a block.
