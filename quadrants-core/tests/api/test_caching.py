@@ -60,7 +60,8 @@ import program
 print(program.kernel(1.5), program.kernel(1.5, 2), program.with_function(program.helper, 2.0))
 hits = sum(sum(f.stats.cache_hits.values()) for f in (program.kernel, program.with_function))
 misses = sum(sum(f.stats.cache_misses.values()) for f in (program.kernel, program.with_function))
-print(hits, misses, "llvmlite" in sys.modules, any(name.startswith("quadrants.infer") for name in sys.modules))
+making = ("quadrants.infer", "quadrants.ir.core", "quadrants.host.entry", "quadrants.host.support_ir", "quadrants.lower.runtime")
+print(hits, misses, "llvmlite" in sys.modules, any(name.startswith(making) for name in sys.modules))
 """
 
 

@@ -264,17 +264,17 @@ def package_key(module: str) -> str:
     return digest(tuple(sorted(_source_stats(os.path.dirname(os.path.abspath(root)), ""))))
 
 
-def _source_stats(folder: str, prefix: str) -> list[tuple[str, int, int]]:
-    """(path, size, time of change) of every Python file below a folder."""
+def _source_stats(folder: str, prefix: str) -> list[str]:
+    """Path, size and time of change of every Python file below a folder: as texts, which no collection of garbage looks at."""
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir():
-                if not entry.name.startswith((".", "__pycache__")):
-                    found += _source_stats(entry.path, f"{prefix}{entry.name}/")
-            elif entry.name.endswith(".py"):
+            name = entry.name  # asked first, as most entries are files: a cached call waits for this
+            if name.endswith(".py"):
                 stat = entry.stat()
-                found.append((prefix + entry.name, stat.st_size, stat.st_mtime_ns))
+                found.append(f"{prefix}{name} {stat.st_size} {stat.st_mtime_ns}")
+            elif not name.startswith((".", "__pycache__")) and entry.is_dir():
+                found += _source_stats(entry.path, f"{prefix}{name}/")
     return found
 
 

@@ -96,7 +96,7 @@ class Contractions:
 
 def load(number: int) -> int:
     """The address of a new copy of a kernel."""
-    return support.load_text("contraction", text(number), quick=False)[SYMBOL]
+    return support.load_text(f"contraction{number}", functools.partial(text, number), quick=False)[SYMBOL]
 
 
 def text(number: int) -> str:
@@ -114,7 +114,7 @@ def text(number: int) -> str:
 def contractions() -> Contractions:
     """Those of this process."""
     with support.lock():
-        return Contractions(support.load_text("contract", _ENTRY))
+        return Contractions(support.load_text("contract", lambda: _ENTRY))
 
 
 def address_of(name: str) -> int:

@@ -16,14 +16,11 @@ from quadrants._frozen import frozen
 from quadrants.host import layout
 from quadrants.host.box import Boxer, Results, from_word, to_word
 from quadrants.host.flags import CANONICAL, COUNT_MASK, MAX_ARGUMENTS, PERM_COUNT, PERM_NAMES, PERM_VALUES
-from quadrants.host.spec import EntrySpec, Hidden, Source, slots_of
+from quadrants.host.spec import EntrySpec, Hidden, Source, has_permutation, slots_of, uses_dict_versions
 from quadrants.host.text import METADATA, Text
 from quadrants.host.unbox import Unboxer
 from quadrants.lower import abi
 from quadrants.lower.abi import all_components, symbol
-
-#: Entries with more parameters leave all calls by keywords to the end of the chain.
-_MAX_PERMUTED = 16
 
 
 @frozen
@@ -49,19 +46,9 @@ def emit_entry(spec: EntrySpec, quick: bool = False) -> Entry:
     return _Native(spec).emit(attributes) if spec.native else _plain_entry(spec, attributes)
 
 
-def uses_dict_versions(spec: EntrySpec) -> bool:
-    """Whether the entry compares dict versions (3.11; later versions clear `valid` instead)."""
-    return layout.VERSION_TAGS and spec.dicts > 0
-
-
 def compared_words(spec: EntrySpec) -> int:
     """How many words the entry compares: what the cells hold, and on 3.11 the parts of functions."""
     return spec.cells + len(layout.FUNCTION_PARTS) * (spec.functions if layout.VERSION_TAGS else 0)
-
-
-def has_permutation(spec: EntrySpec) -> bool:
-    """Whether the entry itself takes calls of one form by keywords or defaults (`<name>.permutation`), not only the chain's end."""
-    return spec.native and 0 < len(spec.params) <= _MAX_PERMUTED
 
 
 class _Native:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import itertools
 import struct
 import sys
 from collections.abc import Callable, Iterator
@@ -205,19 +206,23 @@ def scalars_are_plain() -> bool:
     """
     if hasattr(sys, "gettotalrefcount"):  # a debug build counts references that are made in place wrongly
         return False
-    return any(all(map(_is_one_block, (np.float64, np.float32, np.int64))) for _ in range(2))
+    return any(_are_blocks((np.float64, np.float32, np.int64)) for _ in range(2))
 
 
-def _is_one_block(cls: type) -> bool:
+def _are_blocks(classes: tuple[type, ...]) -> bool:
+    """Whether a scalar of each class is one block. (To count the blocks takes longer than to make the scalars.)"""
     count, slack = 64, 8
-    made: list[object] = [None] * count
-    start = sys.getallocatedblocks()
-    for index in range(count):
-        made[index] = cls(1)
-    full = sys.getallocatedblocks()
-    for index in range(count):
-        made[index] = None
-    return abs(full - start - count) < slack and abs(sys.getallocatedblocks() - start) < slack
+    made: list[list[object]] = [[None] * count for _ in classes]
+    counts = [sys.getallocatedblocks()]
+    for cls, scalars in zip(classes, made):
+        for index in range(count):
+            scalars[index] = cls(1)
+        counts.append(sys.getallocatedblocks())
+    for scalars in made:
+        for index in range(count):
+            scalars[index] = None
+    added = all(abs(after - before - count) < slack for before, after in itertools.pairwise(counts))
+    return added and abs(sys.getallocatedblocks() - counts[0]) < slack
 
 
 @functools.cache

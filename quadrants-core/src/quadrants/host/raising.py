@@ -15,8 +15,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from quadrants.host.box import FIRST_BOX, slow_types
-from quadrants.ir.core import Loc, Scope
+from quadrants.ir.origin import Loc, Scope
 from quadrants.lower import abi
 from quadrants.lower.abi import Site
 from quadrants.types import TupleType, Type
@@ -34,20 +33,24 @@ class Handler:
         result: the type of the result.
     """
 
-    __slots__ = ("_classes", "_results", "_sites")
+    __slots__ = ("_classes", "_result", "_results", "_sites")
 
     def __init__(self, sites: Sequence[Site], classes: Sequence[ExceptionClass], result: Type) -> None:
         self._sites = tuple(sites)
         self._classes = tuple(classes)
-        self._results = tuple(slow_types(result))
+        self._result = result
+        self._results: tuple[Type, ...] | None = None  # the parts of it that are made here, once one is
 
     def __call__(self, number: int, address: int, *more: Any) -> object:
         """`(FIRST_BOX + i, buffer)`: a result. `(status, context, error)`: an exception. `(site, buffer, context, error)`: a call
         into Python; the error is the one that is being handled, if that came from Python.
         """
         if not more:
-            from quadrants.host.values import decode, read_words, words_of  # loaded here, not with the call path
+            from quadrants.host.box import FIRST_BOX, slow_types  # loaded here, not with the call path
+            from quadrants.host.values import decode, read_words, words_of
 
+            if self._results is None:
+                self._results = tuple(slow_types(self._result))
             wanted = self._results[number - FIRST_BOX]
             return decode(wanted, read_words(address, sum(map(words_of, wanted.leaves()))))
         if len(more) == 1:

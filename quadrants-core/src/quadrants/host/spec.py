@@ -10,6 +10,7 @@ import enum
 from typing import Any
 
 from quadrants._frozen import frozen
+from quadrants.host.layout import VERSION_TAGS
 from quadrants.types import ArrayType, LiteralType, NamedTupleType, OptionalType, Scalar, TupleType, Type, UnionType
 
 
@@ -19,6 +20,10 @@ class Source(enum.Enum):
     OBJECT = "object"  # in a slot of the entry; `Loaded.set_hidden` changes it (watch the global that it came from)
     CELL = "cell"  # in a closure cell; an empty cell is a miss
     GLOBAL = "global"  # under a name in a dict (about 10 ns a call, no watch needed); an absent name is a miss
+
+
+#: Entries with more parameters leave all calls by keywords to the end of the chain.
+_MAX_PERMUTED = 16
 
 
 @frozen
@@ -172,6 +177,16 @@ def slots_of(spec: EntrySpec) -> Slots:
     return Slots(tuple(literals), tuple(hidden_slots), at)
 
 
+def uses_dict_versions(spec: EntrySpec) -> bool:
+    """Whether the entry compares dict versions (3.11; later versions clear `valid` instead)."""
+    return VERSION_TAGS and spec.dicts > 0
+
+
+def has_permutation(spec: EntrySpec) -> bool:
+    """Whether the entry itself takes calls of one form by keywords or defaults (`<name>.permutation`), not only the chain's end."""
+    return spec.native and 0 < len(spec.params) <= _MAX_PERMUTED
+
+
 __all__ = [
     "MISSING",
     "ArrayType",
@@ -185,5 +200,7 @@ __all__ = [
     "Slots",
     "Source",
     "constants_of",
+    "has_permutation",
     "slots_of",
+    "uses_dict_versions",
 ]

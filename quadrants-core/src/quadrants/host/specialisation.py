@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from quadrants.host import loader, watch
-from quadrants.host.entry import has_permutation, uses_dict_versions
 from quadrants.host.layout import CELL_CONTENT, FUNCTION_PARTS, VERSION_TAGS
 from quadrants.host.parameters import Permutation
 from quadrants.host.raising import ExceptionClass, Handler
@@ -30,7 +29,9 @@ from quadrants.host.spec import (
     GlobalDependency,
     Slots,
     Source,
+    has_permutation,
     slots_of,
+    uses_dict_versions,
 )
 from quadrants.host.symbols import resolve
 from quadrants.lower.abi import Site

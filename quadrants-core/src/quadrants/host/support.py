@@ -1,8 +1,8 @@
 """The native functions that all entries share, loaded into this process on first use.
 
-Takes `support_ir.text()`, compiled once and then kept in the cache as an object, so that a process with a warm cache never loads
-LLVM; gives addresses by name, after telling the code what it needs to know of this process: the types of its answers, the
-method to ask, the type of buffers, the main thread's stack.
+Takes `support_ir.text()`, compiled once and then kept in the cache as an object, so that a process with a warm cache loads
+neither the text nor LLVM; gives addresses by name, after telling the code what it needs to know of this process: the types of
+its answers, the method to ask, the type of buffers, the main thread's stack.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import functools
 import os
 import sys
 import threading
+from collections.abc import Callable
 
 from quadrants.cache import fingerprint, store
-from quadrants.host import layout, loader, pytype, support_ir, symbols
+from quadrants.host import layout, loader, pytype, symbols
 from quadrants.host.elf import BadObject
 from quadrants.host.os import system
 from quadrants.host.target import host_target
@@ -54,16 +55,15 @@ class Support:
     def __init__(self, addresses: dict[str, int]) -> None:
         self.addresses = addresses
         self.buffer_type = _make_buffer_type(addresses["qd_buffer_dealloc"])
-        self._limit_callback = _limit_function(self._limit_here)
         self._name = sys.intern("_slow")
         self._set("qd_slow_name", id(self._name))
         self._set("qd_retry_type", id(Retry))
         self._set("qd_raise_type", id(Raise))
         self._set("qd_buffer_type", id(self.buffer_type))
         self._set("qd_main_thread", threading.main_thread().ident or 0)
-        self._set("qd_other_limit", ctypes.cast(self._limit_callback, ctypes.c_void_p).value or 0)
+        self._set("qd_other_limit", ctypes.cast(_LIMIT, ctypes.c_void_p).value or 0)
 
-    def _limit_here(self) -> int:
+    def limit_here(self) -> int:
         """The stack limit of this thread. The main thread's, which is slow to find and never changes, is kept."""
         low, high = system().stack_bounds()
         limit = low + min(_STACK_MARGIN, (high - low) // 4) if low else 0
@@ -102,7 +102,13 @@ def support() -> Support:
 
 @functools.cache
 def _support() -> Support:
-    return Support(load_text("support", support_ir.text()))
+    return Support(load_text("support", _text))
+
+
+def _text() -> str:
+    from quadrants.host import support_ir  # where it is not in the cache
+
+    return support_ir.text()
 
 
 def lock() -> contextlib.AbstractContextManager[object]:
@@ -110,13 +116,13 @@ def lock() -> contextlib.AbstractContextManager[object]:
     return _lock
 
 
-def load_text(prefix: str, text: str, quick: bool = True) -> dict[str, int]:
-    """The symbols of a module of the host's own: out of the cache, or compiled and kept there. Its text needs no passes;
-    `quick`: instructions are selected fast, not well."""
+def load_text(name: str, text: Callable[[], str], quick: bool = True) -> dict[str, int]:
+    """The symbols of a module of the host's own: out of the cache, or compiled and kept there. Its text, the same for one name,
+    compiler, interpreter and machine, needs no passes; `quick`: instructions are selected fast, not well."""
     kept = store.current()
-    name = _cache_name(prefix, text) if kept else ""
+    file = _cache_name(name) if kept else ""
     if kept and kept.usable():
-        data = kept.read(name)
+        data = kept.read(file)
         if data is not None:
             try:
                 return loader.load(data, symbols.resolve)
@@ -124,15 +130,16 @@ def load_text(prefix: str, text: str, quick: bool = True) -> dict[str, int]:
                 pass
     from quadrants.host.codegen import compile_ir  # loads LLVM
 
-    data = (compile_ir(text, opt_level=0) if quick else compile_ir("", text)).object_bytes
+    data = (compile_ir(text(), opt_level=0) if quick else compile_ir("", text())).object_bytes
     if kept:
-        kept.write(name, data)
+        kept.write(file, data)
     return loader.load(data, symbols.resolve)
 
 
-def _cache_name(prefix: str, text: str) -> str:
-    key = (text, layout.fingerprint(), host_target().fingerprint)
-    return f"{prefix}-{fingerprint.digest(key)}"
+def _cache_name(name: str) -> str:
+    """By what the text is made from: it is quicker to find than the text is to make."""
+    key = (fingerprint.compiler_key(), layout.fingerprint(), host_target().fingerprint)
+    return f"{name}-{fingerprint.digest(key)}"
 
 
 def _make_buffer_type(dealloc: int) -> type:
@@ -143,7 +150,8 @@ def _make_buffer_type(dealloc: int) -> type:
     return made
 
 
-_limit_function = ctypes.PYFUNCTYPE(ctypes.c_int64)
+#: What the native code calls for the stack limit of a thread. Made here: the first call of a kernel waits for less.
+_LIMIT = ctypes.PYFUNCTYPE(ctypes.c_int64)(lambda: _support().limit_here())
 
 
 def _after_fork() -> None:

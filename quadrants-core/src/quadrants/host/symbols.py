@@ -134,7 +134,7 @@ def resolve(name: str) -> int:
     if name in _PYTHON or name.startswith(_EXCEPTION_PREFIX):
         return _in_library(name, (ctypes.pythonapi,))
     if name in _NUMPY:
-        return _numpy_table()[_NUMPY[name]]
+        return int(ctypes.c_size_t.from_address(_numpy_table() + 8 * _NUMPY[name]).value)
     if name in _LIBM:
         return _in_library(name, _math_libraries())
     if name in _LIBC:
@@ -161,11 +161,11 @@ def resolve(name: str) -> int:
 def _in_library(name: str, libraries: tuple[ctypes.CDLL, ...]) -> int:
     for library in libraries:
         try:
-            address = ctypes.cast(library[name], ctypes.c_void_p).value
-        except AttributeError:
+            return ctypes.addressof(
+                ctypes.c_char.in_dll(library, name)
+            )  # of a function too, and quicker than to make one
+        except ValueError:
             continue
-        if address:
-            return address
     raise UndefinedSymbol(name, "is not provided by this system")
 
 
@@ -213,12 +213,10 @@ def _compiler_libraries() -> tuple[ctypes.CDLL, ...]:
 
 
 @functools.cache
-def _numpy_table() -> tuple[int, ...]:
-    """NumPy's C API."""
+def _numpy_table() -> int:
+    """Where NumPy's C API is: a table of addresses."""
     from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
     get = ctypes.pythonapi["PyCapsule_GetPointer"]
-    get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    table = get(_multiarray_umath._ARRAY_API, None)
-    size = 1 + max(_NUMPY.values())
-    return tuple((ctypes.c_void_p * size).from_address(table))  # type: ignore[arg-type]
+    get.restype, get.argtypes = ctypes.c_size_t, (ctypes.py_object, ctypes.c_char_p)
+    return int(get(_multiarray_umath._ARRAY_API, None))

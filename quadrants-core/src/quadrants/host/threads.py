@@ -12,7 +12,7 @@ import os
 
 from quadrants import config
 from quadrants.diagnostics import Code, SettingError
-from quadrants.host import pool_ir, pool_layout, support, symbols
+from quadrants.host import pool_layout, support, symbols
 from quadrants.host.os import system
 
 #: What `set_num_threads` was given.
@@ -64,7 +64,13 @@ def pool() -> Pool:
 
 @functools.cache
 def _pool() -> Pool:
-    return Pool(support.load_text("pool", pool_ir.text(system().threads_text())))
+    return Pool(support.load_text("pool", _text))
+
+
+def _text() -> str:
+    from quadrants.host import pool_ir  # where it is not in the cache
+
+    return pool_ir.text(system().threads_text())
 
 
 def default_num_threads() -> int:

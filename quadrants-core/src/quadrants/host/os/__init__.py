@@ -9,6 +9,13 @@ import functools
 import sys
 from typing import Protocol
 
+if sys.platform == "win32":
+    from quadrants.host.os.windows import Windows as _System
+elif sys.platform == "darwin":
+    from quadrants.host.os.macos import MacOS as _System
+else:
+    from quadrants.host.os.linux import Linux as _System
+
 
 class System(Protocol):
     """Memory comes from a reserved range, so that what is loaded is near to each other. Addresses are page-aligned integers."""
@@ -51,14 +58,4 @@ class System(Protocol):
 @functools.cache
 def system() -> System:
     """The running system."""
-    if sys.platform == "win32":
-        from quadrants.host.os.windows import Windows
-
-        return Windows()
-    if sys.platform == "darwin":
-        from quadrants.host.os.macos import MacOS
-
-        return MacOS()
-    from quadrants.host.os.linux import Linux
-
-    return Linux()
+    return _System()

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 
-from quadrants.host.os.posix_threads import pause_text, threads_text
-
 # As in <sys/mman.h>, on every Linux; the module `mmap` takes longer to load than all that is done here.
 _PROT_NONE, _PROT_READ, _PROT_WRITE, _PROT_EXEC = 0, 1, 2, 4
 _MAP_PRIVATE, _MAP_ANONYMOUS, _MAP_NORESERVE = 0x02, 0x20, 0x4000
@@ -91,6 +89,8 @@ class Linux:
         return (low.value, low.value + size.value) if found else (0, 0)
 
     def threads_text(self) -> str:
+        from quadrants.host.os.posix_threads import pause_text, threads_text  # for the first parallel code
+
         waiting = _WAITING.format(futex=_FUTEX[self._is_arm], wait=_FUTEX_WAIT, wake=_FUTEX_WAKE)
         return waiting + threads_text(set_mask=2, detached=1, clock=1) + pause_text(self._is_arm)
 

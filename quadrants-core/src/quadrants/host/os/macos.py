@@ -6,8 +6,6 @@ import ctypes
 import mmap
 import os
 
-from quadrants.host.os.posix_threads import pause_text, threads_text
-
 _MAP_JIT = 0x800
 _MAP_FIXED = 0x10
 _PROT_NONE = 0
@@ -95,6 +93,8 @@ class MacOS:
         return high - size(thread()), high
 
     def threads_text(self) -> str:
+        from quadrants.host.os.posix_threads import pause_text, threads_text  # for the first parallel code
+
         return _WAITING + threads_text(set_mask=3, detached=2, clock=6) + pause_text(self._is_arm)
 
     def _map(self, address: int | None, size: int, protection: int, flags: int) -> int:
