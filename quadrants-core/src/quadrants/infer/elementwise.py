@@ -158,11 +158,16 @@ def unary(w: Emitter, symbol: str, x: Arr) -> Abstract:
     return map_arrays(w, [x], lambda w, a: scalars.unary(w, symbol, a))
 
 
-def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
-    """`target[...] = value`: broadcast, converted as NumPy's assignment converts."""
+#: (emitter, number, type) -> the number in the type.
+Conversion = Callable[[Emitter, Abstract, Scalar], Value]
+
+
+def assign_into(w: Emitter, target: Arr, value: Abstract, convert: Conversion = scalars.sized) -> None:
+    """`target[...] = value`: broadcast; arrays are converted by wrapping around, a number by `convert`."""
     check_writeable(w, target, "assignment destination is read-only")
     if isinstance(value, (ListDisplay, Tup)):
-        value = w.call_library("creation:array", value)
+        into = target.array.dtype
+        value = w.call_library("creation:array", value, *[Const(dtype_of(into))] if into.is_integer else [])
     if isinstance(value, Opt):
         value = w.unwrap(value)
     dtype = target.array.dtype
@@ -177,7 +182,7 @@ def assign_into(w: Emitter, target: Arr, value: Abstract) -> None:
         )
     if isinstance(value, Arr) and value.array.ndim > target.array.ndim:
         value = _without_leading(w, value, target)
-    input_ = value.value if isinstance(value, Arr) else scalars.sized(w, value, dtype)
+    input_ = value.value if isinstance(value, Arr) else convert(w, value, dtype)
     element = source if isinstance(value, Arr) else dtype
     region = w.new_region([element])
     with w.b.into(region):

@@ -103,7 +103,7 @@ def set_item(w: Emitter, base: Arr, index: Abstract, value: Abstract) -> None:
         store(w, base, [w.integer(item) for item in items], value)
         return
     target = make_view(w, base, items, None)
-    assign_into(w, target, value)
+    assign_into(w, target, value, scalars.item)
 
 
 def refuse_readonly(w: Emitter, base: Arr) -> None:
@@ -113,7 +113,8 @@ def refuse_readonly(w: Emitter, base: Arr) -> None:
 
 def store(w: Emitter, base: Arr, indices: list[Value], value: Abstract) -> None:
     """Write one element, converted as NumPy's assignment converts."""
-    register = scalars.sized(w, _element(w, value, base.array.dtype), base.array.dtype)
+    convert = scalars.sized if isinstance(value, Arr) else scalars.item  # arrays of rank 0 are converted as arrays are
+    register = convert(w, _element(w, value, base.array.dtype), base.array.dtype)
     w.b.op("store", register, base.value, *indices, checked=w.options.boundscheck, wrap=True)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.exceptions import AxisError
 
 from quadrants.diagnostics import Code
-from quadrants.infer import attributes, convert, elementwise, reshaping, sequences, texts
+from quadrants.infer import attributes, convert, elementwise, reshaping, scalars, sequences, texts
 from quadrants.infer.allocation import Args, Keywords, allocate, arguments, copy, given, order_of, shape_of
 from quadrants.infer.builtins import Builtin
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
@@ -121,7 +121,8 @@ def _copy_call(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstra
 
 
 def _fill(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
-    elementwise.assign_into(w, value, *args)
+    bound = arguments("fill", ("value",), args, keywords)
+    elementwise.assign_into(w, value, bound["value"], scalars.item)
     return Const(None)
 
 

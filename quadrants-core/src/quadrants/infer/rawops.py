@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from quadrants.infer import attributes, elementwise, lists
+from quadrants.infer import attributes, elementwise, indexing, lists, scalars
 from quadrants.infer.emitter import Emitter, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
@@ -57,6 +57,15 @@ def _store(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return Const(None)
 
 
+def _put(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    value, array, index = args
+    assert isinstance(array, Arr)
+    if scalar_type(value) is not None:
+        value = Num(array.array.dtype, scalars.item(w, value, array.array.dtype, strict=True))
+    indexing.set_item(w, array, index, value)
+    return Const(None)
+
+
 def _of_list(body: Callable[..., Abstract | None]) -> Callable[[Emitter, Args, Keywords], Abstract]:
     def call(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
         return body(w, *args) or Const(None)
@@ -99,6 +108,7 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         **{getattr(raw, name): _of_list(body) for name, body in lists.RAW.items()},
         raw.load: _load,
         raw.store: _store,
+        raw.put: _put,
         raw.strided: _strided,
         raw.linear: _linear,
     }

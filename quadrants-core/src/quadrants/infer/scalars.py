@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from quadrants.diagnostics import Code
-from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
+from quadrants.infer.emitter import Emitter, NeverReturns, describe, fail, scalar_type
 from quadrants.infer.merge import Number
 from quadrants.infer.values import Abstract, Const, Num, Text
 from quadrants.ir import Value
@@ -104,13 +104,22 @@ def fit_weak(w: Emitter, value: Abstract, own: Scalar, other: Scalar) -> Abstrac
             w.check(w.b.bool(False), OverflowError, _out_of_bounds(value, other))
             return Num(other, w.b.const(0, other))
         return value
-    number = w.num(value)
-    low, high = integer_range(other)
-    fits = w.b.value("cmp", number.value, w.b.i64(low), pred="ge")
-    if high < 2**63 - 1:
-        fits = w.b.value("and", fits, w.b.value("cmp", number.value, w.b.i64(high), pred="le"))
-    w.check(fits, OverflowError, _out_of_bounds(number, other))
+    _check_range(w, w.num(value), other)
     return value
+
+
+def _check_range(w: Emitter, number: Num, other: Scalar) -> None:
+    """Raise OverflowError for an integer that the type `other` has not; nothing is emitted where it has all of them."""
+    own = number.scalar.machine
+    (least, most), (low, high) = integer_range(own), integer_range(other)
+    sides = []
+    if low > least:
+        sides.append(w.b.value("cmp", number.value, w.b.const(low, own), pred="ge"))
+    if high < most:
+        sides.append(w.b.value("cmp", number.value, w.b.const(high, own), pred="le"))
+    if sides:
+        fits = sides[0] if len(sides) == 1 else w.b.value("and", *sides)
+        w.check(fits, OverflowError, _out_of_bounds(number, other))
 
 
 def _wrapped(value: Abstract, other: Scalar) -> Abstract:
@@ -176,9 +185,47 @@ def sized(w: Emitter, value: Abstract, to: Scalar) -> Value:
     assert source is not None
     if to.is_integer and source.weak:
         if source.is_float:
-            value, source = Num(PYINT, float_to_int(w, value)), PYINT
+            return _truncated(w, value, to)
         value = fit_weak(w, value, source, to)
     return w.cast(value, to)
+
+
+def item(w: Emitter, value: Abstract, to: Scalar, strict: bool = False) -> Value:
+    """A number as `array[i] = value` converts it.
+
+    Beyond `sized`, NumPy's own numbers have to fit a signed integer type, as NumPy has it; in an unsigned one they wrap, and so
+    do all elements that are taken from arrays as arrays. The library converts as `sized` does, unless `strict`.
+    """
+    source = scalar_type(value)
+    assert source is not None
+    held = strict or not w.ref.internal  # type: ignore[attr-defined]
+    if w.options.kernel or not (held and _is_held_to_range(source, to)):
+        return sized(w, value, to)
+    if source.is_float:
+        return _truncated(w, value, to)
+    number = w.num(value)
+    _check_range(w, number, to)
+    return w.cast(number, to)
+
+
+def _truncated(w: Emitter, value: Abstract, to: Scalar) -> Value:
+    """A float in an integer type, checked as a float: going through int64 would halve what fits in a vector."""
+    if w.options.kernel or to.bits == 64:
+        number = Num(PYINT, float_to_int(w, value))
+        return w.cast(fit_weak(w, number, PYINT, to), to)
+    register, (low, high), v = w.cast(value, PYFLOAT), integer_range(to), w.b.value
+    above, below = v("cmp", register, w.b.f64(low - 1.0), pred="gt"), v("cmp", register, w.b.f64(high + 1.0), pred="lt")
+
+    def misfit() -> None:
+        _check_range(w, Num(PYINT, float_to_int(w, value)), to)
+        raise NeverReturns
+
+    w.unless(v("and", above, below), misfit)
+    return v("cast", register, type=to)
+
+
+def _is_held_to_range(source: Scalar, to: Scalar) -> bool:
+    return to.is_signed and not source.weak and (source.is_integer or source.is_float)
 
 
 def _bad(symbol: str, x: Abstract, y: Abstract, hint: str | None = None) -> Abstract:

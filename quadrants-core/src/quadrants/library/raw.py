@@ -177,6 +177,11 @@ def store(value, array, *index):
     array[index] = value
 
 
+def put(value, array, index):
+    """`array[index] = value` as users write it: a number of NumPy's has to fit a signed integer type."""
+    array[index] = value
+
+
 def list_size(items):
     """How many items a list has."""
     return len(items)

@@ -188,7 +188,7 @@ def set_flat(a, index, value):
     if not a.flags.writeable:
         raise ValueError("underlying array is read-only")
     if isinstance(index, (int, np.integer)):
-        a[flat_place(index, a.shape)] = value
+        raw.put(value, a, flat_place(index, a.shape))
     else:
         places = np.arange(a.size)[index]
         values = np.array(value).ravel()

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.exceptions import AxisError
 
+from quadrants.library import raw
+
 
 def as_array(x):
     """The argument as an array: itself, the array of a (nested) tuple, or a 0-d array of a scalar."""
@@ -57,7 +59,7 @@ def fill_from_tuple(out, x):
                 raise ValueError(
                     "setting an array element with a sequence. The requested array has an inhomogeneous shape."
                 )
-            out[i] = item
+            raw.put(item, out, i)
         i += 1
 
 
