@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import itertools
 import time
 
@@ -87,27 +88,27 @@ class Executable:
 
 
 class Memory:
-    """Blocks of this process."""
+    """Blocks of this process, by their addresses: kernels read and write there."""
 
-    _blocks: dict[int, tuple[bytearray, int]] = {}
-    _next = itertools.count(1 << 20, 1 << 20)
+    _blocks: dict[int, ctypes.Array] = {}
 
     def allocate(self, nbytes, alignment=64):
-        address = next(self._next)
-        self._blocks[address] = bytearray(nbytes)
+        block = ctypes.create_string_buffer(nbytes + alignment)
+        address = -(-ctypes.addressof(block) // alignment) * alignment
+        self._blocks[address] = block
         return address
 
     def free(self, address):
         del self._blocks[address]
 
     def copy_in(self, address, source, stream=None):
-        self._blocks[address][: source.nbytes] = source
+        ctypes.memmove(address, bytes(source), source.nbytes)
 
     def copy_out(self, target, address, stream=None):
-        target[:] = self._blocks[address][: target.nbytes]
+        target[:] = ctypes.string_at(address, target.nbytes)
 
     def copy(self, target, source, nbytes, stream=None):
-        self._blocks[target][:nbytes] = self._blocks[source][:nbytes]
+        ctypes.memmove(target, source, nbytes)
 
     def dlpack_device(self):
         return (1, 0)
