@@ -59,7 +59,7 @@ test-here: $(STAMP)
 	$(PYTEST)
 
 test-version: $(STAMP)
-	$(PYTEST) -m "not device_code"
+	$(PYTEST) -m "not from_qir"
 
 test-all: lint test-here
 	$(PYTHON) tools/each_python.py --others -- $(MAKE) test-version

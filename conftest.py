@@ -14,7 +14,11 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-DEVICES = ("quadrants-amdgpu", "quadrants-cuda", "quadrants-metal", "quadrants-vulkan")
+#: Their tests start from QIR.
+BELOW_PYTHON = (
+    *(Path(__file__).parent / f"quadrants-{room}" for room in ("amdgpu", "cuda", "metal", "vulkan")),
+    *(Path(__file__).parent / "quadrants-core" / "tests" / folder for folder in ("ir", "lower")),
+)
 
 SETTINGS = pytest.StashKey[dict[str, str]]()
 
@@ -40,9 +44,9 @@ def settings_in_force() -> dict[str, str]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the slow tests of device code, which `make test-all` runs on one Python. No module may have changed a setting."""
+    """Mark the slow tests below Python, which `make test-all` runs on one version. No module may have changed a setting."""
     if settings_in_force() != config.stash[SETTINGS]:
         raise pytest.UsageError("importing a test module, or what it imports, changed a setting in the environment")
     for item in items:
-        if item.get_closest_marker("slow") and any(room in Path(item.path).parts for room in DEVICES):
-            item.add_marker("device_code")
+        if item.get_closest_marker("slow") and any(folder in item.path.parents for folder in BELOW_PYTHON):
+            item.add_marker("from_qir")
