@@ -49,7 +49,6 @@ from quadrants.infer.values import (
 from quadrants.ir import Value
 from quadrants.library import overloads, registry
 from quadrants.types.annotations import annotations_of
-from quadrants.types.promotion import weak_version
 
 if TYPE_CHECKING:
     from quadrants.infer.instructions import InstructionWalk
@@ -411,8 +410,7 @@ def _conjugate(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywor
 
 def _item(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:
     assert isinstance(owner, Num)
-    weak = weak_version(owner.scalar)
-    return Num(weak, w.cast(owner, weak))
+    return conversions.to_python(w, owner)
 
 
 def _astype(w: InstructionWalk, owner: Abstract, args: Args, keywords: Keywords) -> Abstract:

@@ -14,6 +14,7 @@ from quadrants.infer.habits import suggestion
 from quadrants.infer.values import Abstract, Arr, Const, Num, Opt
 from quadrants.types import BOOL, PYBOOL, PYCOMPLEX, PYFLOAT, PYINT, U64, Scalar
 from quadrants.types.dtypes import dtype_of, scalar_of
+from quadrants.types.promotion import weak_version
 
 _PYTHON_TYPES = {bool: BOOL, int: PYINT.machine, float: PYFLOAT.machine, complex: PYCOMPLEX.machine}
 
@@ -119,6 +120,14 @@ def to_int(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:
         fits = w.b.value("cmp", register, w.b.i64(0), pred="ge")
         w.check(fits, OverflowError, "Python int too large to convert to C long")
     return Num(PYINT, register)
+
+
+def to_python(w: Emitter, number: Num) -> Abstract:
+    """`x.item()`: a number of NumPy's as Python's."""
+    if number.scalar.machine == U64:
+        return to_int(w, (number,))
+    weak = weak_version(number.scalar)
+    return Num(weak, w.cast(number, weak))
 
 
 def to_float(w: Emitter, args: tuple[Abstract, ...]) -> Abstract:

@@ -15,7 +15,6 @@ from quadrants.infer.emitter import Emitter, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Text, Tup
 from quadrants.ir import Value
 from quadrants.types import PYINT, FormatHole, FormatType
-from quadrants.types.promotion import weak_version
 
 #: The message about a shape of more dimensions does not say it.
 _MOST_DIMS_IN_TEXT = 8
@@ -161,9 +160,7 @@ def item(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:
     if len(args) != value.array.ndim:
         types = [("array", value.array)]
         w.wrong(ValueError, "incorrect number of indices for array", Code.BAD_INDEX, types=types)
-    element = indexing.load(w, value, [w.integer(arg) for arg in args])
-    weak = weak_version(element.scalar)
-    return Num(weak, w.cast(element, weak))
+    return convert.to_python(w, indexing.load(w, value, [w.integer(arg) for arg in args]))
 
 
 def view(w: Emitter, value: Arr, args: Args, keywords: Keywords) -> Abstract:

@@ -143,6 +143,10 @@ def contiguous_strides(dims: Sequence[int], itemsize: int, layout: str = "C") ->
     return tuple(reversed(strides)) if layout == "C" else tuple(strides)
 
 
+#: What NumPy says of an array that no machine could hold.
+TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
+
+
 def new_array(type: ArrayType, dims: Sequence[int], *, zero: bool = False) -> InterpArray:
     """A new array on a block of its own. Raises ValueError and MemoryError as the program's exceptions."""
     if any(dim < 0 for dim in dims):
@@ -152,7 +156,7 @@ def new_array(type: ArrayType, dims: Sequence[int], *, zero: bool = False) -> In
     for dim in dims:
         nbytes *= max(dim, 1)
     if nbytes >= 2**63:  # as NumPy, also when an axis is empty
-        raise Raised("builtins:MemoryError")
+        raise Raised("builtins:ValueError", (TOO_BIG,))
     nbytes = 0 if 0 in dims else nbytes
     if nbytes > MAX_BYTES:
         raise Raised("builtins:MemoryError")

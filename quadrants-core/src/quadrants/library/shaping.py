@@ -18,6 +18,8 @@ def joint_dtype(arrays):
 def concatenate(arrays, /, axis=0, out=None, *, dtype=None):
     if len(arrays) == 0:
         raise ValueError("need at least one array to concatenate")
+    if isinstance(axis, np.ndarray) and np.ndim(axis) > 0:
+        raise TypeError("an axis has to be an integer: pass the arrays as one tuple, np.concatenate((a, b))")
     if axis is None:
         return deliver(joined(flattened(items_of(arrays)), 0, dtype), out)
     if not raw.known(axis):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quadrants.ir.core import Op, Value
+from quadrants.ir.values import TOO_BIG
 from quadrants.lower.abi import BLOCK_HEADER, memory_text
 from quadrants.lower.address import address, array_type, checked, dims, strides
 from quadrants.lower.analysis import MEMORY_ERROR, VALUE_ERROR
 from quadrants.lower.emit import Emitter, FunctionEmitter, Parts, Text, owner_of, release
-from quadrants.lower.errors import Word, raise_in
+from quadrants.lower.errors import Word, raise_in, throw
 from quadrants.lower.nodes import DATA
 from quadrants.types import PYINT, ArrayType, FormatHole, FormatType, LiteralType, Scalar, TupleType, Type
 from quadrants.types.dtypes import dtype_of
@@ -151,11 +152,24 @@ def _alloc(e: FunctionEmitter, op: Op) -> None:
     allocate = e.module.counting("qd_alloc_zero" if op.attrs.get("zero") else "qd_alloc", f"i64 {nbytes}")
     owner = e.let(f"call ptr {allocate}")
     found = e.let(f"icmp ne ptr {owner}, null")
-    payload: list[Word] = [("i64", size) for size in sizes]
-    raise_in(e, e.branch(found, "memory"), op, MEMORY_ERROR, _no_memory(type), payload)
+    _refuse(e, op, e.branch(found, "memory"), sizes, nbytes)
     data = e.let(f"getelementptr inbounds nuw i8, ptr {owner}, i64 {BLOCK_HEADER}")
     e.parts[op.results[0]] = (data, owner, *sizes, *steps)
     e.aliasing.allocated(op.results[0])
+
+
+def _refuse(e: FunctionEmitter, op: Op, label: str, sizes: Sequence[Text], nbytes: Text) -> None:
+    """The cold block for an array that was not made: ValueError where no machine could, as in NumPy, else MemoryError."""
+    type = op.attrs["type"]
+    assert isinstance(type, ArrayType)
+    payload: list[Word] = [("i64", size) for size in sizes]
+    huge = ""
+    with e.cold_block(label):
+        if not nbytes.isdigit():
+            huge = e.branch(e.let(f"icmp sgt i64 {nbytes}, -1"), "huge")
+        throw(e, op, MEMORY_ERROR, _no_memory(type), payload)
+    if huge:
+        raise_in(e, huge, op, VALUE_ERROR, TupleType((LiteralType(TOO_BIG),)))
 
 
 def _alloc_in_frame(e: FunctionEmitter, op: Op, type: ArrayType, sizes: Sequence[Text]) -> None:

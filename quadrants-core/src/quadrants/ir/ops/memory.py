@@ -240,8 +240,8 @@ DEFS = (
             Attr("zero", AttrKind.BOOL, required=False, default=False),
             Attr("stack", AttrKind.BOOL, required=False, default=False),
         ),
-        doc="A new contiguous array. ValueError for a negative dimension, MemoryError when too large or when there is no memory. "
-        "Elements are 0 if `zero`, else "
+        doc="A new contiguous array. ValueError for a negative dimension or 2**63 bytes and more, MemoryError when there is no "
+        "memory. Elements are 0 if `zero`, else "
         "undefined until written. In strides, a dimension of 0 counts as 1. `stack`: it is small, of constant size, and "
         "nothing refers to it once its function, or the turn of the loop around it, is over; references are not counted.",
         derivative="alloc of the derivative's array, zeroed",
