@@ -78,6 +78,11 @@ def same(value: object) -> object:
     return value
 
 
+def is_instance(value: object, classes: str) -> bool:
+    """`isinstance()` with the classes given as "module:qualname", spaces between."""
+    return any(isinstance(value, _target(name)) for name in classes.split())  # type: ignore[arg-type]
+
+
 def print_spread(*parts: object, spread: tuple[bool, ...], **options: Any) -> None:
     """`print()` of parts of which some stand for their items: `print("row", *row)`."""
     items: list[object] = []

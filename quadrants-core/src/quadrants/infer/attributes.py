@@ -26,7 +26,7 @@ from quadrants.infer.values import (
     Tup,
 )
 from quadrants.ir import Value
-from quadrants.types import PYINT, ArrayType
+from quadrants.types import PYBOOL, PYINT, ArrayType
 from quadrants.types.dtypes import dtype_of
 from quadrants.types.objects import attribute_place
 from quadrants.types.structs import Struct
@@ -170,6 +170,13 @@ def class_function(value: Abstract, name: str) -> object | None:
     if place is None or isinstance(place[1], (staticmethod, classmethod)) or not callable(place[1]):
         return None
     return place[1]
+
+
+def is_callable(w: Emitter, value: Abstract) -> Abstract:
+    """`callable(value)`."""
+    if texts.is_foreign(value):
+        return texts.call(w, "builtins:callable", [value], PYBOOL)
+    return Const(callable(value.value) if isinstance(value, Const) else not isinstance(value, (Num, Arr, Tup)))
 
 
 #: The keys of an array's flags, `a.flags["W"]`, and their attributes.

@@ -18,6 +18,7 @@ import numpy as np
 
 from quadrants.diagnostics import Code
 from quadrants.infer import convert, elementwise, lists, modes, operators, scalars, sequences, special, texts
+from quadrants.infer.attributes import is_callable
 from quadrants.infer.emitter import Emitter, describe, fail, scalar_type
 from quadrants.infer.merge import Number, generalise, join_types
 from quadrants.infer.merge import convert as convert_value
@@ -33,6 +34,7 @@ from quadrants.infer.values import (
     ListDisplay,
     NewExc,
     Num,
+    Object,
     Opt,
     Sequence_,
     SliceValue,
@@ -334,6 +336,8 @@ def _round(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     _no_keywords("round", keywords)
     _arity("round", args, 1, 2)
     value = w.unwrap(args[0])
+    if texts.is_text(digits):
+        w.integer(digits, "the number of digits")
     if isinstance(value, Arr):
         hint = "Use np.round." if value.array.ndim else "Use np.round, or round(x.item())."
         fail(Code.BAD_OPERAND, "type numpy.ndarray doesn't define __round__ method", hint=hint)
@@ -391,6 +395,8 @@ def _isinstance(w: Emitter, value: Abstract, classes: Abstract) -> Abstract:
     if isinstance(value, Exc):
         names = tuple(f"{cls.__module__}:{cls.__qualname__}" for cls in wanted)
         return Num(PYBOOL, w.b.value("exc.match", value.value, classes=names))
+    if isinstance(value, Object):
+        return texts.is_instance(w, value, wanted)
     return Const(_is_one_of(w, value, wanted))
 
 
@@ -400,8 +406,7 @@ def _classes(value: Abstract) -> list[type]:
     for item in _flatten(value):
         if not isinstance(item, Const):
             fail(Code.NOT_CONSTANT, "the classes of isinstance() have to be constants")
-        named = item.value
-        for cls in get_args(named) if isinstance(named, UnionType) else (named,):
+        for cls in get_args(item.value) if isinstance(item.value, UnionType) else (item.value,):
             if not isinstance(cls, type):
                 fail(
                     Code.BAD_ARGUMENTS,
@@ -416,8 +421,7 @@ def _flatten(value: Abstract) -> list[Abstract]:
 
 
 def _is_one_of(w: Emitter, value: Abstract, classes: list[type]) -> bool:
-    own = python_class(value)
-    return any(issubclass(own, cls) for cls in classes)
+    return any(issubclass(python_class(value), cls) for cls in classes)
 
 
 def python_class(value: Abstract) -> type:
@@ -454,10 +458,6 @@ def _getattr(w: Emitter, value: Abstract, name: Abstract) -> Abstract:
     if not (isinstance(name, Const) and isinstance(name.value, str)):
         fail(Code.NOT_CONSTANT, "the name of getattr() has to be a constant string")
     return w.get_attr(value, name.value)  # type: ignore[attr-defined]
-
-
-def _callable(w: Emitter, value: Abstract) -> Abstract:
-    return Const(callable(value.value) if isinstance(value, Const) else not isinstance(value, (Num, Arr, Tup)))
 
 
 # text
@@ -583,7 +583,7 @@ BUILTINS: Mapping[object, Builtin] = MappingProxyType(
         builtins.type: simple("type", 1, 1, _type),
         builtins.hasattr: simple("hasattr", 2, 2, _hasattr),
         builtins.getattr: simple("getattr", 2, 2, _getattr),
-        builtins.callable: simple("callable", 1, 1, _callable),
+        builtins.callable: simple("callable", 1, 1, is_callable),
         builtins.str: simple("str", 0, 1, _str),
         builtins.repr: simple("repr", 1, 1, lambda w, x: texts.formatted(w, x, "r", "")),
         builtins.ascii: simple("ascii", 1, 1, lambda w, x: texts.formatted(w, x, "a", "")),

@@ -307,7 +307,8 @@ def _call_class(w: InstructionWalk, cls: type, args: Args, keywords: Keywords) -
         return dicts.made([*(dicts.pairs_of(args[0]) if args else ()), *keywords.items()])  # type: ignore[arg-type]
     if issubclass(cls, BaseException):
         if keywords:
-            fail(Code.BAD_ARGUMENTS, f"{cls.__name__}() takes no keyword arguments here")
+            text = f"exceptions take no keyword arguments in compiled code, {cls.__name__}() neither"
+            fail(Code.BAD_ARGUMENTS, text, hint="Give the arguments by position.")
         return NewExc(cls, args)
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _call_namedtuple(cls, args, keywords)

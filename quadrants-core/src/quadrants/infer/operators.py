@@ -307,6 +307,8 @@ def _logical(w: Emitter, name: str, x: Abstract, y: Abstract) -> Abstract:
 
 def is_(w: Emitter, x: Abstract, y: Abstract, invert: bool) -> Abstract:
     """`x is y`."""
+    if isinstance(x, Object) or isinstance(y, Object):
+        return texts.call(w, "operator:is_not" if invert else "operator:is_", (x, y), PYBOOL)
     for value, other in ((x, y), (y, x)):
         if isinstance(value, Const) and value.value is None:
             if isinstance(other, Opt):

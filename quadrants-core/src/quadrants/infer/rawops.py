@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from quadrants.diagnostics import Code
 from quadrants.infer import attributes, elementwise, indexing, lists, scalars
-from quadrants.infer.emitter import Emitter, scalar_type
+from quadrants.infer.emitter import Emitter, fail, scalar_type
 from quadrants.infer.values import Abstract, Arr, Const, Num, Tup
 from quadrants.library import raw
 from quadrants.types import F64, I64, PYFLOAT, PYINT, Scalar
@@ -88,6 +89,16 @@ def _linear(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
     return attributes.contiguous_view(w, array, [attributes.size(w, array)])
 
 
+def _needs_constant(w: Emitter, args: Args, keywords: Keywords) -> Abstract:
+    (what,) = args
+    assert isinstance(what, Const)
+    fail(
+        Code.NOT_CONSTANT,
+        f"{what.value} have to be constants",
+        hint="Write them out, or reduce one axis after the other.",
+    )
+
+
 def _is_known(value: Abstract) -> bool:
     """Whether a value is a constant, or a tuple of constants."""
     return isinstance(value, Const) or (isinstance(value, Tup) and all(_is_known(item) for item in value.items))
@@ -111,5 +122,6 @@ RAW: Mapping[object, Callable[[Emitter, Args, Keywords], Abstract]] = MappingPro
         raw.put: _put,
         raw.strided: _strided,
         raw.linear: _linear,
+        raw.needs_constant: _needs_constant,
     }
 )

@@ -494,4 +494,13 @@ def as_items(w: Emitter, value: Abstract, n: int | None = None) -> tuple[Abstrac
         many = w.b.value("cmp", total, w.b.i64(n), pred="le")
         w.check(many, ValueError, f"too many values to unpack (expected {n})")
         return tuple(item(w, value, w.b.i64(k)) for k in range(n))
+    if scalar_type(value) is not None:
+        fail(
+            Code.BAD_UNPACK,
+            f"cannot unpack {describe(value)}, which has no items",
+            hint="Unpack a tuple, a list or an array.",
+        )
+    if n is None:
+        hint = "Tuples have a length that is known when compiling: keep a list, or make an array of it."
+        fail(Code.BAD_UNPACK, f"{describe(value)} cannot become a tuple: its length is not known", hint=hint)
     fail(Code.BAD_UNPACK, f"{describe(value)} cannot be unpacked: its length is not known")

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from quadrants.diagnostics import Code
 from quadrants.infer.dicts import DictDisplay, as_value, pairs_of
-from quadrants.infer.emitter import Emitter, describe, fail
+from quadrants.infer.emitter import Emitter, class_name, describe, fail
 from quadrants.infer.merge import convert, materialised
 from quadrants.infer.values import (
     Abstract,
@@ -323,6 +323,16 @@ def attribute(w: Emitter, value: Abstract, name: str) -> Abstract:
 def number(w: Emitter, cls: str, value: Abstract) -> Abstract:
     """`int(value)` or `float(value)` of a string or an object."""
     return operate(w, f"builtins:{cls}", [value], PYINT if cls == "int" else PYFLOAT)
+
+
+def is_instance(w: Emitter, value: Object, classes: Sequence[type]) -> Abstract:
+    """`isinstance(value, classes)` of an object of the interpreter, which finds the classes by their names."""
+    for cls in classes:
+        if "<locals>" in cls.__qualname__:
+            text = f"whether an object of Python is one of the class {cls.__name__}, which a function makes, is not known here"
+            fail(Code.UNSUPPORTED_CALL, text, hint="Define the class in the module.")
+    names = " ".join(class_name(cls) for cls in classes)
+    return call(w, "quadrants.host.hostcall:is_instance", [value, Const(names)], PYBOOL)
 
 
 def throw(w: Emitter, value: Abstract) -> None:

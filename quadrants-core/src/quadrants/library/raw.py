@@ -162,6 +162,10 @@ def known(x):
     return True
 
 
+def needs_constant(what):
+    """End the compilation: what the text names has to be known then."""
+
+
 def strict():
     """Whether floating-point operations must keep their order (`fp="strict"`); known at compile time."""
     return True

@@ -65,6 +65,8 @@ def fill_from_tuple(out, x):
 
 def checked_axis(axis, ndim):
     """The axis counted from the front."""
+    if isinstance(axis, tuple) and not raw.known(axis):
+        raw.needs_constant("the axes of a tuple")
     if isinstance(axis, (tuple, list, float, np.floating, complex, str)):
         raise TypeError(f"'{type(axis).__name__}' object cannot be interpreted as an integer")
     if np.ndim(axis) > 0:
