@@ -110,8 +110,8 @@ def run(request: Request, mark: Callable[[str], None] | None = None) -> FrontEnd
         direct=not request.function.__code__.co_kwonlyargcount,
         nogil=nogil,
         parallel=_has_op(typed.module, ("fork",)),
-        recursive=any(f.attrs.get("recursive") for f in typed.module.functions.values()),
-        calls_python=_has_op(typed.module, _RUNS_PYTHON),
+        recursive=_recurs(typed.module),
+        calls_python=_recurs(typed.module) or _has_op(typed.module, _RUNS_PYTHON),  # recursion polls
         pin=_has_op(typed.module, ("pycall",)),
         native=native_call_supported(),
         sizes=typed.module.functions[typed.module.entry].sizes,
@@ -137,6 +137,10 @@ def _apart(entry: Entry, spec: EntrySpec) -> str:
     params = (*spec.params, *(hidden.type for hidden in spec.hidden))
     kernel = f"declare hidden {signature(spec.kernel, params, (spec.result,))}"
     return module_text({**entry.declarations, spec.kernel: kernel}, entry.text)
+
+
+def _recurs(module: Module) -> bool:
+    return any(function.attrs.get("recursive") for function in module.functions.values())
 
 
 def _has_op(module: Module, names: tuple[str, ...]) -> bool:

@@ -58,8 +58,15 @@ class Handler:
         from quadrants.host import hostcall
 
         context, error = more
+        if self._sites[number].kind is abi.SiteKind.MATCH:
+            ctypes.c_uint64.from_address(address).value = self._is_one_of(error, self._sites[number].classes)
+            return None
         hostcall.call(self._sites[number], address, context, functools.partial(self._caught, context, error))
         return None
+
+    def _is_one_of(self, error: BaseException | None, classes: tuple[int, ...]) -> bool:
+        """Whether an `except` clause with classes of these numbers catches an error."""
+        return issubclass(type(error), tuple(resolve_class(self._classes[number - 1]) for number in classes))
 
     def _caught(self, context: int, error: BaseException | None, status: int, depth: int = 0) -> BaseException:
         """The object of an exception that compiled code has caught."""

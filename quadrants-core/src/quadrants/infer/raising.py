@@ -56,6 +56,8 @@ def _raise_object(w: InstructionWalk, value: Abstract, cause: str) -> None:
     args = tuple(texts.given(w, _argument(w, arg)) for arg in value.args)
     leaves = [leaf for arg in args for leaf in arg.leaves]
     more: dict[str, Any] = {"cause": cause} if cause else {}
+    if "<locals>" in value.cls.__qualname__:
+        more["bases"] = tuple(class_name(cls) for cls in value.cls.__mro__[1:] if issubclass(cls, BaseException))
     types = TupleType(tuple(arg.type for arg in args))
     w.b.op("raise", *leaves, exc=class_name(value.cls), args=types, **more)
 

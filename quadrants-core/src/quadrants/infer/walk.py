@@ -521,7 +521,7 @@ class ControlWalk(Emitter):
         end = self.in_region(body, base.copy(), lambda: self.walk(node.body))
         self.mirrors.pop()
         self.b.loc = loc
-        if not any(op.defn.raises(op) for op in body.walk()):
+        if not any(op.defn.raises(op) or (op.name in _POLLED and not self.options.kernel) for op in body.walk()):
             self._splice(body)
             self.env = None if end is None else end.env
             return
@@ -580,6 +580,9 @@ class ControlWalk(Emitter):
             return
         self._join(base, "try", [], [body, handler], ends, {}, None)
 
+
+#: Ops that may take long: what a signal's handler raises, KeyboardInterrupt above all, may start there.
+_POLLED = frozenset({"loop", "for", "map", "map_into"})
 
 _NODES: dict[type, Callable[..., None]] = {
     nodes.Seq: ControlWalk.walk,

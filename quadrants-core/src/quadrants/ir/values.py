@@ -34,11 +34,18 @@ class Undefined(InterpError):
 
 
 class Raised(Exception):
-    """An exception of the program: "module:qualname" of its class, its arguments, where, and the calls that led there."""
+    """An exception of the program: "module:qualname" of its class, its arguments, where, and the calls that led there.
 
-    def __init__(self, cls: str, values: tuple[object, ...] = (), loc: Loc | None = None) -> None:
+    Args:
+        bases: the names of the classes above its own, where that cannot be found by its name.
+    """
+
+    def __init__(
+        self, cls: str, values: tuple[object, ...] = (), loc: Loc | None = None, bases: tuple[str, ...] = ()
+    ) -> None:
         super().__init__(cls, values)
         self.cls = cls
+        self.bases = bases
         self.values = values
         self.loc = loc
         self.trace: list[tuple[Scope, Loc | None]] = []

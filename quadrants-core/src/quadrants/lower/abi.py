@@ -147,6 +147,7 @@ class SiteKind(enum.Enum):
     RAISE = "raise"  # an exception of the class `exc` with arguments `args` starts here
     CALL = "call"  # an exception passes through this call
     HOST = "host"  # a call back into Python: `target(*args) -> result`; or a poll (no target)
+    MATCH = "match"  # a question to Python: whether the error that is set is of one of `classes`
 
 
 @frozen
@@ -164,6 +165,7 @@ class Site:
         chain: for RAISE, what the exception that is being handled is to this one: "" (there is none), "context", "cause" or
             "none" (context of an exception raised `from None`). It is the first word of the payload then.
         note: for RAISE, what is added to the exception for people.
+        classes: for MATCH, their class numbers.
     """
 
     kind: SiteKind
@@ -175,6 +177,7 @@ class Site:
     result: Type | None = None
     chain: str = ""
     note: str = ""
+    classes: tuple[int, ...] = ()
 
 
 @frozen

@@ -19,6 +19,7 @@ INDEX_ERROR = "builtins:IndexError"
 VALUE_ERROR = "builtins:ValueError"
 MEMORY_ERROR = "builtins:MemoryError"
 RECURSION_ERROR = "builtins:RecursionError"
+BUILTIN = "builtins:"
 
 #: The classes that an op raises by its nature, beside those in its attribute `exc`.
 IMPLIED = {
@@ -41,7 +42,9 @@ class Exceptions:
     """Which functions raise, and the class table.
 
     Args:
-        classes: "module:qualname" -> class number, from 1.
+        classes: "module:qualname" -> class number, from 1: those that are raised, and those of handlers that only the interpreter
+            has.
+        bases: the names of the classes above one, where that cannot be found by its name.
         raising: names of the functions that may return an exception.
         called: names of the functions that are called in the module.
         allocating: names of the functions that allocate arrays themselves.
@@ -49,6 +52,7 @@ class Exceptions:
     """
 
     classes: dict[str, int] = field(default_factory=dict)
+    bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     raising: frozenset[str] = frozenset()
     called: frozenset[str] = frozenset()
     allocating: frozenset[str] = frozenset()
@@ -64,7 +68,10 @@ class Exceptions:
         return tuple(
             number
             for name, number in self.classes.items()
-            if any(name == other or _is_subclass(find_class(name), cls) for other, cls in wanted)
+            if any(
+                name == other or other in self.bases.get(name, ()) or _is_subclass(find_class(name), cls)
+                for other, cls in wanted
+            )
         )
 
 
@@ -77,6 +84,7 @@ class _Scan:
     """What one walk over the module gathers."""
 
     classes: dict[str, None] = field(default_factory=dict)
+    bases: dict[str, tuple[str, ...]] = field(default_factory=dict)
     raising: set[str] = field(default_factory=set)
     callers: dict[str, set[str]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
@@ -96,6 +104,8 @@ class _Scan:
             name = op.name
             if name in _MAY_RAISE:
                 self.may_raise(function, op, name, escapes)
+            elif name == "exc.match":
+                self.classes.update(dict.fromkeys(foreign_classes(op)))
             for index, inner in enumerate(op.regions):
                 self.region(function, inner, escapes and not (name == "try" and index == 0))
 
@@ -118,6 +128,9 @@ class _Scan:
         self.classes.update(dict.fromkeys(IMPLIED.get(name, ())))
         if (cls := op.attrs.get("exc")) is not None:
             self.classes[str(cls)] = None
+            if bases := op.attrs.get("bases"):
+                assert isinstance(bases, tuple)
+                self.bases[str(cls)] = bases
 
     def propagate(self) -> None:
         """Callers of what raises raise."""
@@ -139,8 +152,20 @@ def analyse(module: Module) -> Exceptions:
         raise ValueError(f"a module can raise at most {STOPPED - 1} exception classes")
     numbers = {name: number for number, name in enumerate(scan.classes, 1)}
     return Exceptions(
-        numbers, frozenset(scan.raising), frozenset(scan.called), frozenset(scan.allocating), scan.python_errors
+        numbers,
+        scan.bases,
+        frozenset(scan.raising),
+        frozenset(scan.called),
+        frozenset(scan.allocating),
+        scan.python_errors,
     )
+
+
+def foreign_classes(match: Op) -> tuple[str, ...]:
+    """The classes of an `exc.match` that the interpreter does not export."""
+    names = match.attrs["classes"]
+    assert isinstance(names, tuple)
+    return tuple(name for name in names if not name.startswith(BUILTIN))
 
 
 def raises(exceptions: Exceptions, call: Op) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from quadrants.ir.core import Function, Op
-from quadrants.lower.abi import CTX_HOSTCALL, SiteKind, all_components, components, symbol
+from quadrants.lower import hostcalls
+from quadrants.lower.abi import SiteKind, all_components, components, symbol
 from quadrants.lower.analysis import raises
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.errors import as_word, raise_python_error_in, words_of
@@ -134,13 +135,6 @@ def _propagate(e: FunctionEmitter, op: Op, status: Text) -> None:
 # Calls back into Python
 
 
-def _buffer(e: FunctionEmitter, words: int) -> Text:
-    """A stack buffer that lives as long as the frame."""
-    name = e.temp()
-    e.entry.append(f"  {name} = alloca [{max(words, 1)} x i64], align 8")
-    return name
-
-
 def _from_word(e: FunctionEmitter, word: Text, type: str) -> Text:
     """The component that an i64 stands for."""
     if type == "i64":
@@ -162,14 +156,11 @@ def _pycall(e: FunctionEmitter, op: Op) -> None:
     site = e.module.site(SiteKind.HOST, e.function, op, args=args, target=str(op.attrs["target"]), result=result)
     words = words_of(e, op.operands)
     results = all_components([value.type for value in op.results])
-    buffer = _buffer(e, max(len(words), len(results)))
+    buffer = hostcalls.buffer(e, max(len(words), len(results)))
     for position, word in enumerate(words):
         at = e.let(f"getelementptr i64, ptr {buffer}, i64 {position}")
         e.line(f"store i64 {as_word(e, word)}, ptr {at}, align 8")
-    at = e.let(f"getelementptr i8, ptr %ctx, i64 {CTX_HOSTCALL}")
-    hostcall = e.let(f"load ptr, ptr {at}, align 8")
-    status = e.let(f"call i32 {hostcall}(ptr %ctx, i32 {site}, ptr {buffer}) nounwind")
-    fine = e.let(f"icmp eq i32 {status}, 0")
+    fine = e.let(f"icmp eq i32 {hostcalls.call_host(e, site, buffer)}, 0")
     raise_python_error_in(e, e.branch(fine, "error"), op, site)
     parts = []
     for position, type in enumerate(results):

@@ -19,9 +19,10 @@ from quadrants.lower.abi import (
     SiteKind,
     components,
 )
-from quadrants.lower.analysis import RECURSION_ERROR
+from quadrants.lower.analysis import BUILTIN, RECURSION_ERROR, foreign_classes
 from quadrants.lower.emit import Emitter, FunctionEmitter, Text
 from quadrants.lower.half import to_float
+from quadrants.lower.hostcalls import buffer, call_host
 from quadrants.lower.nodes import CONTEXT, LIKELY
 from quadrants.lower.runtime import RAISE_WIDTHS, WORDS_SHIFT
 from quadrants.types import LiteralType, Scalar, TupleType, Type
@@ -35,7 +36,6 @@ _RAISE = 64
 _RECURSION = "maximum recursion depth exceeded in a compiled function"
 
 #: Names of the exceptions that the interpreter exports as `PyExc_<name>`.
-_BUILTIN = "builtins:"
 
 
 def words_of(e: FunctionEmitter, values: Sequence[Value]) -> list[Word]:
@@ -148,12 +148,12 @@ def _match(e: FunctionEmitter, op: Op) -> None:
         equal = e.let(f"icmp eq i32 {number}, {candidate}")
         answer = equal if answer == "false" else e.let(f"or i1 {answer}, {equal}")
     if exceptions.python_errors:
-        answer = _match_python(e, number, answer, names)
+        answer = _match_python(e, op, number, answer, names)
     e.set(op, answer)
 
 
-def _match_python(e: FunctionEmitter, number: Text, answer: Text, names: tuple[str, ...]) -> Text:
-    """An error that is set in the interpreter is matched there, against the classes that it exports."""
+def _match_python(e: FunctionEmitter, op: Op, number: Text, answer: Text, names: tuple[str, ...]) -> Text:
+    """An error that is set in the interpreter is matched there: against the classes that it exports, then against others."""
     ask, done = e.label("ask"), e.label("matched")
     before = e.block
     python = e.let(f"icmp eq i32 {number}, {PYTHON_ERROR}")
@@ -162,13 +162,21 @@ def _match_python(e: FunctionEmitter, number: Text, answer: Text, names: tuple[s
     found = "false"
     ask_python = e.module.external("PyErr_ExceptionMatches", "declare i32 @PyErr_ExceptionMatches(ptr) nounwind")
     for name in names:
-        if not name.startswith(_BUILTIN):
+        if not name.startswith(BUILTIN):
             continue
-        symbol = "PyExc_" + name.removeprefix(_BUILTIN)
+        symbol = "PyExc_" + name.removeprefix(BUILTIN)
         variable = e.module.external(symbol, f"@{symbol} = external global ptr, align 8")
         cls = e.let(f"load ptr, ptr {variable}, align 8")
         status = e.let(f"call i32 {ask_python}(ptr {cls})")
         matches = e.let(f"icmp ne i32 {status}, 0")
+        found = matches if found == "false" else e.let(f"or i1 {found}, {matches}")
+    if others := foreign_classes(op):
+        numbers = tuple(e.module.exceptions.number(name) for name in others)
+        site = e.module.site(SiteKind.MATCH, e.function, op, classes=numbers)
+        word = buffer(e, 1)
+        e.line(f"store i64 0, ptr {word}, align 8")
+        call_host(e, site, word)  # an error of its own takes the place of the other, and has not matched
+        matches = e.let(f"icmp ne i64 {e.let(f'load i64, ptr {word}, align 8')}, 0")
         found = matches if found == "false" else e.let(f"or i1 {found}, {matches}")
     e.line(f"br label %{done}")
     e.begin(done)

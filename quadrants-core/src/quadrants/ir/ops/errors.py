@@ -66,9 +66,9 @@ def _is_checked(op: Op) -> bool:
 
 
 def _exception(op: Op, leaves: tuple[Any, ...]) -> Raised:
-    args = op.attrs["args"]
-    assert isinstance(args, TupleType)
-    return Raised(str(op.attrs["exc"]), box(args, iter(leaves)), op.loc)
+    args, bases = op.attrs["args"], op.attrs.get("bases", ())
+    assert isinstance(args, TupleType) and isinstance(bases, tuple)
+    return Raised(str(op.attrs["exc"]), box(args, iter(leaves)), op.loc, bases)
 
 
 def _do_check(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -93,13 +93,13 @@ def _do_index(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     return (element_index(index, size, axis, op, "tuple index out of range" if op.attr("tuple") else ""),)
 
 
-def is_instance(cls: str, name: str) -> bool:
-    """Whether exceptions of the class (all by name) are instances of the class called `name`."""
-    if cls == name:
+def _is_instance(exception: Raised, name: str) -> bool:
+    """Whether an exception is one of the class called `name`."""
+    if exception.cls == name or name in exception.bases:
         return True
     try:
-        return issubclass(resolve(cls), resolve(name))
-    except (LookupError, TypeError):  # a class that has no name at module level is only itself
+        return issubclass(resolve(exception.cls), resolve(name))
+    except (LookupError, TypeError):
         return False
 
 
@@ -107,7 +107,7 @@ def _do_match(op: Op, values: tuple[Any, ...]) -> tuple[Any, ...]:
     (exception,) = values
     classes = op.attrs["classes"]
     assert isinstance(classes, tuple)
-    return (exception is not None and any(is_instance(exception.cls, name) for name in classes),)
+    return (exception is not None and any(_is_instance(exception, name) for name in classes),)
 
 
 _EXC = Attr("exc", AttrKind.STR)
@@ -130,9 +130,15 @@ DEFS = (
         reference=_do_raise,
         effects=Effect.RAISES | Effect.CONTROL,
         terminator=True,
-        attrs=(_EXC, _ARGS, Attr("cause", AttrKind.STR, required=False, default="")),
-        doc="Raises. The operands are the leaves of the exception's arguments. `cause`: what the exception that is being handled "
-        'is to it, "cause" (`raise x from e`) or "none" (`raise x from None`).',
+        attrs=(
+            _EXC,
+            _ARGS,
+            Attr("bases", AttrKind.STRS, required=False, default=()),
+            Attr("cause", AttrKind.STR, required=False, default=""),
+        ),
+        doc="Raises. The operands are the leaves of the exception's arguments. `bases`: the classes above its own, where that "
+        "cannot be found by its name. `cause`: what the exception that is being handled is to it, "
+        '"cause" (`raise x from e`) or "none" (`raise x from None`).',
         derivative="kept as it is",
     ),
     OpDef(
