@@ -63,12 +63,14 @@ def check(device: Bench, seed: int) -> None:
     if device.name == "swiftshader" and uses_doubles(sample.module):
         return
     entry = sample.module.functions[sample.module.entry]
+    if not entry.params:  # drivers compute those when they compile, however long their loops are
+        return
     columns = [samples(scalar(p.type), seed + k, 2 * THREADS)[:THREADS] for k, p in enumerate(entry.params)]
     for column, given in zip(columns, sample.args):
         column[0] = given
         if device.name == "swiftshader":
             column[subnormal(column)] = 0
-    rows = [observe(Sample(sample.module, tuple(row))) for row in zip(*columns)] if columns else [observe(sample)]
+    rows = [observe(Sample(sample.module, tuple(row))) for row in zip(*columns)]
     if any(seen.results is None for seen in rows):  # it raised
         return
     outs = [np.zeros(len(rows), dtype_of(scalar(type))) for type in entry.result_types]
