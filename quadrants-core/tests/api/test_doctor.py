@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,3 +34,11 @@ def test_a_cache_folder_that_nothing_was_kept_in_yet_is_no_fault(
     with pytest.warns(UserWarning):
         doctor(out)
     assert "cannot be used" in out.getvalue()
+
+
+def test_a_reader_that_stops_early_is_no_fault() -> None:
+    command = [sys.executable, "-m", "quadrants", "doctor"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
