@@ -134,6 +134,10 @@ def explain(dispatcher: Any, specialisations: Iterable[Specialisation], timings:
         front = front_end_of(dispatcher, specialisation)
         vectors = vectormath.available(host_target().vector_bits)
         remaining, loops = survey(front.module, vectors)
+        split = {
+            decision.location for decision in front.decisions if decision.code == "partials"
+        }  # says why they are no vectors
+        loops = [loop for loop in loops if loop.location not in split]
         simd = vectorisation.decisions(front.text, loops, library_calls(front.module, vectors))
         before = found.get(specialisation.signature, ())  # of code for other sizes
         found[specialisation.signature] = tuple(dict.fromkeys((*before, *front.decisions, *simd, *remaining)))

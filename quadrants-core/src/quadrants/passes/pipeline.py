@@ -23,6 +23,7 @@ from quadrants.passes import (
     lanes,
     ownership,
     parallel_loops,
+    partials,
     polls,
     reductions,
     simplify,
@@ -55,6 +56,7 @@ PASSES: tuple[FunctionPass, ...] = (
     chains.run,
     stack_arrays.run,
     spmd.run,
+    partials.run,
     polls.run,
     ownership.run,
 )
